@@ -5,6 +5,7 @@ import { pruneOlder } from '../db/retention/index.ts';
 import type { DatabaseGauge } from '../telemetry/index.ts';
 
 export { pageOfAlarm } from './page.ts';
+export { alarmTitles, titleOfAlarm } from './texts.ts';
 
 /** A condition that people must look at. At most one alarm per kind and subject is open at a time. */
 export interface Alarm {

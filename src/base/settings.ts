@@ -11,6 +11,8 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 const allRoles = ['api', 'worker', 'bot', 'console'] as const;
 
+const languages = ['ru', 'en'] as const;
+
 export type Settings = ReturnType<typeof readSettings>;
 
 const secPerDay = 86_400;
@@ -102,6 +104,11 @@ export function readSettings(environment: Environment) {
     telegramApiRoot: checked('TELEGRAM_API_ROOT', httpUrl) ?? 'https://api.telegram.org',
     /** The chat that gets alarms and requests for approval. */
     telegramStaffChat: checked('TELEGRAM_STAFF_CHAT', chatId),
+    telegramStaffLanguage: oneOf(
+      'TELEGRAM_STAFF_LANGUAGE',
+      read('TELEGRAM_STAFF_LANGUAGE') ?? 'ru',
+      languages,
+    ),
     /** Telegram pushes its updates here; undefined means long polling. */
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
     /** Undefined means that no mails are sent. */

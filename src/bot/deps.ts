@@ -5,6 +5,7 @@ import type { Keyring } from '../db/secrets/index.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
+import type { Language } from './texts/index.ts';
 
 /** What the bot needs from the runtime. */
 export interface BotDeps {
@@ -31,6 +32,7 @@ export interface BotDeps {
   telegramToken: string;
   telegramApiRoot: string;
   telegramStaffChat: number | undefined;
+  telegramStaffLanguage: Language;
   /** For metrics: this process became the leader, or is it no longer. */
   onLeading?: (isLeading: boolean) => void;
   /** Undefined: updates are polled. */

@@ -8,7 +8,7 @@ import type { AnswerOf } from '../web/index.ts';
 import type { setupLinkObject } from './access/operator-routes.ts';
 import type { sessionObject, showSessions } from './access/session-routes.ts';
 import type { lookAtSetup } from './access/sign-in-routes.ts';
-import type { alarmRows } from './alarms/routes.ts';
+import type { alarmRows, listKinds } from './alarms/routes.ts';
 import type { requestRow } from './approval-replies.ts';
 import type { auditRow } from './audit/routes.ts';
 import type { showRecovery } from './controls/recovery-routes.ts';
@@ -35,6 +35,7 @@ export type { AuditHeadsState } from './audit/routes.ts';
 export type { TimelineItem } from './payments/rows.ts';
 
 export type AccountRow = ReturnType<typeof accountRow>;
+export type AlarmKinds = AnswerOf<typeof listKinds>;
 export type AlarmRow = Awaited<ReturnType<typeof alarmRows>>[number];
 export type AttemptRow = ReturnType<typeof attemptRow>;
 export type AuditRow = ReturnType<typeof auditRow>;

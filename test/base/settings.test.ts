@@ -18,7 +18,11 @@ describe('settings', () => {
         ...{ maxMicroUsdtOfPartner: 5_000_000_000n, maxMicroUsdt: 50_000_000_000n },
       },
       webhookRetryScheduleSec: [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600],
-      ...{ webhookAllowPrivate: true, telegramApiRoot: 'https://api.telegram.org' },
+      ...{
+        webhookAllowPrivate: true,
+        telegramApiRoot: 'https://api.telegram.org',
+        telegramStaffLanguage: 'ru',
+      },
     });
   });
 
@@ -106,6 +110,7 @@ describe('settings', () => {
     TELEGRAM_BOT_NAME: ['a bot'],
     TELEGRAM_API_ROOT: ['telegram'],
     TELEGRAM_STAFF_CHAT: ['@staff'],
+    TELEGRAM_STAFF_LANGUAGE: ['RU', 'de'],
     TELEGRAM_WEBHOOK_URL: ['http://pay.example.com/telegram', 'https://pay.example.com/'],
     SECRET_KEY: ['short'],
     SECRET_KEY_PREVIOUS: ['p'.repeat(32)],

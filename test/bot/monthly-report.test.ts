@@ -28,6 +28,7 @@ const deps = {
   publicUrl: 'https://x',
   supportUrl: undefined,
   telegramStaffChat: undefined,
+  telegramStaffLanguage: 'ru' as const,
 };
 /** One round of the leader. */
 async function round(through = api) {

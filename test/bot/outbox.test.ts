@@ -32,7 +32,7 @@ async function work({ queue = 'messages', through = api, staff = staffChat }: Wo
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const publicUrl = 'https://pay.example.com';
   const deps = { pool, clock, log, publicUrl, supportUrl: undefined, telegramStaffChat: staff ?? undefined };
-  await sendDueJobs(deps, through, queue, new AbortController().signal);
+  await sendDueJobs({ ...deps, telegramStaffLanguage: 'en' }, through, queue, new AbortController().signal);
 }
 
 async function waiting(): Promise<{ chatId: bigint | null; do: string; inMs: number }[]> {

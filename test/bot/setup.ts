@@ -17,6 +17,7 @@ export interface BotOptions {
   clock?: typeof systemClock;
   gatewayUrl?: string;
   staffChat?: number;
+  staffLanguage?: 'ru' | 'en';
   webhook?: { url: string; secret: string };
   chains?: DepositChains;
   supportUrl?: string;
@@ -68,6 +69,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
       telegramToken: telegram.token,
       telegramApiRoot: telegram.root,
       telegramStaffChat: options.staffChat,
+      telegramStaffLanguage: options.staffLanguage ?? 'en',
       telegramWebhook: options.webhook,
     });
     running.push(bot.stop);

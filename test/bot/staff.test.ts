@@ -6,6 +6,7 @@ import { createBotWorld } from './setup.ts';
 
 const staffChat = -1_002_000_000_777;
 const { pool, sql, telegram, ownerOf } = await createBotWorld({ staffChat });
+const russian = await createBotWorld({ staffChat, staffLanguage: 'ru' });
 const group = telegram.group({ id: staffChat, title: 'Kopeck staff' });
 const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
 
@@ -41,7 +42,9 @@ test('alarms come to the staff chat once, and are cleared there', async () => {
   };
   await alarms.raise(alarm);
   await alarms.raise(alarm);
-  const { message } = await operator.reads(/payment_overdue[\s\S]*Two hours <old>/);
+  const { message } = await operator.reads(
+    /Payment is overdue\npayment_overdue pay_\w+\nTwo hours <old>\.\nOpen in the console/,
+  );
   expect(JSON.stringify(message.entities)).toContain(
     `https://pay.example.com/console/payments/${alarm.subject}`,
   );
@@ -50,6 +53,18 @@ test('alarms come to the staff chat once, and are cleared there', async () => {
   expect(await sql`SELECT actor FROM audit WHERE action = 'alarm.clear'`).toEqual([
     { actor: `telegram:${operator.account.id}` },
   ]);
+});
+
+test('staff that reads Russian gets all of it in Russian, but for the detail of an alarm', async () => {
+  const chat = russian.telegram.group({ id: staffChat, title: 'Kopeck' });
+  const colleague = chat.join({ firstName: 'Ольга', languageCode: 'ru' });
+  await russian.ownerOf('Ромашка');
+  await colleague.reads(/Новый партнёр Ромашка \(prt_\w+\) запрашивает боевой режим\.\nОткрыть в консоли/);
+  await colleague.goes(['Одобрить', /Ромашка: боевой режим одобрен/]);
+  const alarms = createAlarms({ db: russian.pool, clock: systemClock, log: { warn: () => {} } });
+  await alarms.raise({ kind: 'rate_jump', subject: 'rate', detail: 'By 12 %.' });
+  await colleague.reads(/Резкое изменение курса\nrate_jump rate\nBy 12 %\.\nОткрыть в консоли/);
+  await colleague.goes(['Закрыть', /Оповещение закрыто/]);
 });
 
 test('menus do not open in a group', async () => {

@@ -30,7 +30,9 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   await alarms.raise({ kind: 'rate_jump', subject: 'rate', detail: 'not taken' });
   const [alarm] = (await admin.get('/alarms')).json.data;
-  expect(alarm).toMatchObject({ kind: 'rate_jump', times: 1, cleared_by: null });
+  const title = { en: 'Sharp rate change', ru: 'Резкое изменение курса' };
+  expect(alarm).toMatchObject({ kind: 'rate_jump', title, times: 1, cleared_by: null });
+  expect((await admin.get('/alarms/kinds')).json.data).toMatchObject({ rate_jump: title });
   expect((await admin.get('/overview')).json.alarms).toMatchObject([{ alarm_id: alarm.alarm_id }]);
   expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual(done);
   expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });

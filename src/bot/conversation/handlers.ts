@@ -23,9 +23,10 @@ export function registerHandlers(bot: Bot, deps: BotDeps, runInBackground: RunIn
   bot.on('callback_query:data', async context => {
     const { message, from } = context.callbackQuery;
     const isStaff = message !== undefined && message.chat.id === deps.telegramStaffChat;
+    const texts = textsByLanguage[isStaff ? deps.telegramStaffLanguage : 'en'];
     // A button works only in the staff chat or in the private chat of the user who pressed it.
-    if (!isStaff && message?.chat.id !== from.id) return answer(context, textsByLanguage.en.notYours);
-    if (throttle(BigInt(from.id)) !== 'allowed') return answer(context, textsByLanguage.en.tooFast);
+    if (!isStaff && message?.chat.id !== from.id) return answer(context, texts.notYours);
+    if (throttle(BigInt(from.id)) !== 'allowed') return answer(context, texts.tooFast);
     if (isStaff) return answer(context, await handleStaffCallback(deps, context.api, context));
     const chat = await createChatContext(deps, context, runInBackground);
     try {

@@ -20,7 +20,10 @@ const blockedRetryMs = 3_600_000;
 /** Older messages are dropped: they are of no use any more. */
 const maxAgeMs = 3 * 24 * 3_600_000;
 
-type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'supportUrl' | 'telegramStaffChat'>;
+type SenderDeps = Pick<
+  BotDeps,
+  'pool' | 'clock' | 'log' | 'publicUrl' | 'supportUrl' | 'telegramStaffChat' | 'telegramStaffLanguage'
+>;
 /** Their texts lead to support. */
 const kindsForSupport: NoticeKind[] = ['live_refused'];
 
@@ -59,7 +62,7 @@ async function runJob(deps: SenderDeps, api: Api, job: outbox.Job): Promise<bool
 
 async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: outbox.Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
-  if (task.do !== 'notify') return void (await sendScreen(api, chatId, staffScreen(task, deps.publicUrl)));
+  if (task.do !== 'notify') return void (await sendScreen(api, chatId, staffScreen(task, deps)));
   const screen = await noticeScreen(deps, chatId, task);
   if (!screen) return;
   const file = task.kind === 'monthly_report' && (await reportOf(deps, task, screen.language));

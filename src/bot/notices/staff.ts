@@ -1,9 +1,10 @@
 import type { Api, Context } from 'grammy';
-import { clearAlarm, pageOfAlarm, parseAlarmId } from '../../alarms/index.ts';
+import { clearAlarm, pageOfAlarm, parseAlarmId, titleOfAlarm } from '../../alarms/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { approveLive, refuseLive } from '../../partners/index.ts';
 import { clip, escapeHtml as e, type Screen } from '../conversation/screen.ts';
 import type { BotDeps } from '../deps.ts';
+import { type Texts, textsByLanguage } from '../texts/index.ts';
 import type { Task } from './outbox.ts';
 
 /** A message of Telegram holds 4 096 characters. */
@@ -11,48 +12,49 @@ const maxDetailLength = 2_000;
 
 type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
 
-/** In English, as the logs and the command line are; the link opens the console where staff can act. */
-export function staffScreen(task: StaffTask, publicUrl: string): Screen {
-  const open = (path: string) => `<a href="${e(`${publicUrl}/console${path}`)}">Open in the console</a>`;
+/** In the language of staff, but for the detail of an alarm, which is English; the link opens the console where staff can act. */
+export function staffScreen(
+  task: StaffTask,
+  { publicUrl, telegramStaffLanguage: language }: Pick<BotDeps, 'publicUrl' | 'telegramStaffLanguage'>,
+): Screen {
+  const { staff } = textsByLanguage[language];
+  const open = (path: string) => `<a href="${e(`${publicUrl}/console${path}`)}">${staff.open}</a>`;
   if (task.do === 'approval')
     return {
-      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and requests live mode.\n${open(`/partners/${task.partnerId}`)}`,
+      text: `🆕 ${staff.signedUp(task.name, task.partnerId)}\n${open(`/partners/${task.partnerId}`)}`,
       buttons: [
         [
-          { text: 'Approve', data: `approve:${task.partnerId}` },
-          { text: 'Reject', data: `refuse:${task.partnerId}` },
+          { text: staff.approve, data: `approve:${task.partnerId}` },
+          { text: staff.refuse, data: `refuse:${task.partnerId}` },
         ],
       ],
     };
-  const { subject } = task;
   const page = pageOfAlarm(task, undefined) ?? '/alarms';
   const detail = e(clip(task.detail, maxDetailLength));
   return {
-    text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(page)}`,
-    buttons: [[{ text: 'Clear', data: `clear:${task.alarmId}` }]],
+    text: `🚨 <b>${e(titleOfAlarm(task.kind)[language])}</b>\n<code>${e(task.kind)}</code> ${e(task.subject)}\n${detail}\n${open(page)}`,
+    buttons: [[{ text: staff.clear, data: `clear:${task.alarmId}` }]],
   };
 }
 
-type StaffAction = (deps: BotDeps, actor: string, subject: string) => Promise<string>;
+type StaffAction = (deps: BotDeps, staff: Texts['staff'], actor: string, subject: string) => Promise<string>;
 
 const decide =
-  (decision: typeof approveLive, done: string): StaffAction =>
-  async ({ pool, clock }, actor, subject) => {
+  (decision: typeof approveLive, done: 'approved' | 'refused'): StaffAction =>
+  async ({ pool, clock }, staff, actor, subject) => {
     const partnerId = parseId('prt', subject);
     const result = partnerId && (await decision({ pool, clock, actor }, partnerId));
-    if (!result || result.outcome === 'no_partner') return 'There is no such partner.';
-    return result.outcome === 'done'
-      ? `${result.partner.name} ${done}.`
-      : 'The partner was already approved.';
+    if (!result || result.outcome === 'no_partner') return staff.noPartner;
+    return result.outcome === 'done' ? staff[done](result.partner.name) : staff.wasApproved;
   };
 
 const actions: Record<string, StaffAction> = {
-  approve: decide(approveLive, 'can now create live keys'),
-  refuse: decide(refuseLive, 'stays in test mode'),
-  clear: async ({ pool, clock }, actor, subject) => {
+  approve: decide(approveLive, 'approved'),
+  refuse: decide(refuseLive, 'refused'),
+  clear: async ({ pool, clock }, staff, actor, subject) => {
     const alarmId = parseAlarmId(subject);
     const outcome = alarmId === undefined ? 'no_alarm' : await clearAlarm({ pool, clock, actor }, alarmId);
-    return outcome === 'cleared' ? 'Alarm cleared.' : 'The alarm was already cleared.';
+    return outcome === 'cleared' ? staff.cleared : staff.wasCleared;
   },
 };
 
@@ -60,9 +62,10 @@ const actions: Record<string, StaffAction> = {
 export async function handleStaffCallback(deps: BotDeps, api: Api, context: Context): Promise<string> {
   const { from, data = '', message } = context.callbackQuery!;
   const [name = '', subject = ''] = data.split(':');
+  const { staff } = textsByLanguage[deps.telegramStaffLanguage];
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action || !message) return 'This button does not work here.';
-  const result = await action(deps, `telegram:${from.id}`, subject);
+  if (!action || !message) return staff.noAction;
+  const result = await action(deps, staff, `telegram:${from.id}`, subject);
   const text = 'text' in message && message.text ? `${e(message.text)}\n\n` : '';
   const by = `${e(result)} <i>(${e(from.first_name)})</i>`;
   // If two press at once, the edit of the second fails; the result of the first stays visible.

@@ -542,6 +542,22 @@ export const en = {
     text: 'Which notifications do you want? Security notifications cannot be muted.',
     language: '🌐 Язык / Language',
   },
+  /** The staff chat. The titles of alarms are those of the console. */
+  staff: {
+    open: 'Open in the console',
+    signedUp: (partner: string, partnerId: string) =>
+      `<b>${e(partner)}</b> signed up (<code>${partnerId}</code>) and requests live mode.`,
+    approve: 'Approve',
+    refuse: 'Reject',
+    approved: (partner: string) => `${partner} can now create live keys.`,
+    refused: (partner: string) => `${partner} stays in test mode.`,
+    wasApproved: 'The partner was already approved.',
+    noPartner: 'There is no such partner.',
+    clear: 'Clear',
+    cleared: 'Alarm cleared.',
+    wasCleared: 'The alarm was already cleared.',
+    noAction: 'This button does not work here.',
+  },
 };
 
 export const sampleLink =

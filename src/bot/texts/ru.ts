@@ -532,4 +532,19 @@ export const ru: Texts = {
     text: 'О чём вам сообщать? Уведомления о безопасности отключить нельзя.',
     language: '🌐 Язык / Language',
   },
+  staff: {
+    open: 'Открыть в консоли',
+    signedUp: (partner, partnerId) =>
+      `Новый партнёр <b>${e(partner)}</b> (<code>${partnerId}</code>) запрашивает боевой режим.`,
+    approve: 'Одобрить',
+    refuse: 'Отклонить',
+    approved: partner => `${partner}: боевой режим одобрен, можно создавать боевые ключи.`,
+    refused: partner => `${partner}: заявка отклонена, доступен только тестовый режим.`,
+    wasApproved: 'Боевой режим уже одобрен.',
+    noPartner: 'Такого партнёра нет.',
+    clear: 'Закрыть',
+    cleared: 'Оповещение закрыто.',
+    wasCleared: 'Оповещение уже закрыто.',
+    noAction: 'Эта кнопка здесь не работает.',
+  },
 };

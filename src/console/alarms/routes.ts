@@ -1,5 +1,13 @@
 import Type from 'typebox';
-import { alarmObject, clearAlarm, findAlarms, pageOfAlarm, parseAlarmId } from '../../alarms/index.ts';
+import {
+  alarmObject,
+  alarmTitles,
+  clearAlarm,
+  findAlarms,
+  pageOfAlarm,
+  parseAlarmId,
+  titleOfAlarm,
+} from '../../alarms/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import type { Queryable } from '../../db/postgres/index.ts';
@@ -16,7 +24,7 @@ const Search = {
   ...paging,
 };
 
-/** With the page of what it is about. An endpoint has none of its own: it is on that of its partner. */
+/** With its title, and the page of what it is about. An endpoint has none of its own: it is on that of its partner. */
 export async function alarmRows(db: Queryable, alarms: Parameters<typeof alarmObject>[0][]) {
   const partners = await partnersOf(
     db,
@@ -24,6 +32,7 @@ export async function alarmRows(db: Queryable, alarms: Parameters<typeof alarmOb
   );
   return alarms.map(alarm => ({
     ...alarmObject(alarm),
+    title: titleOfAlarm(alarm.kind),
     page: pageOfAlarm(alarm, partners.get(alarm.subject)),
   }));
 }
@@ -52,5 +61,7 @@ const clear = post('/alarms/:id/clear', 'alarms.clear', {}, async (request, deps
   return outcome === 'cleared' ? done : refuse(409, 'no_alarm', 'This alarm is not open any more.');
 });
 
-/** The alarms of a year, open and cleared. */
-export const alarmRoutes = [list, clear];
+export const listKinds = get('/alarms/kinds', 'see', {}, () => ({ data: alarmTitles }));
+
+/** The alarms of a year, open and cleared; and the kinds that there are. */
+export const alarmRoutes = [list, listKinds, clear];

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { titleOfAlarm } from '../../alarms/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt, formatRate, parseKopecks } from '../../base/money.ts';
 import {
@@ -76,7 +77,7 @@ export const tryRules = post(
       rate_now: now ? formatRate(now.rateE4) : null,
       amount_usdt_now: now ? formatMicroUsdt(now.microUsdt) : null,
       sources: found?.parts.map(sourceRow) ?? [],
-      alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['No rate yet'],
+      alarms: found?.alarms.map(({ kind, detail }) => ({ title: titleOfAlarm(kind), detail })) ?? [],
     };
   },
 );

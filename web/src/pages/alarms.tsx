@@ -1,13 +1,12 @@
-import type { AlarmRow } from '../../../src/console/shapes.ts';
+import type { AlarmKinds, AlarmRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
-import { AlarmSubject, ClearAlarm } from '../parts/alarm.tsx';
+import { AlarmSubject, AlarmTitle, ClearAlarm } from '../parts/alarm.tsx';
 import { Badge } from '../parts/badge.tsx';
 import { FilterForm, NoneFound, useFilters } from '../parts/filters.tsx';
-import { type Column, KeysetTable, PageFrame } from '../parts/page.tsx';
+import { type Column, KeysetTable, PageFrame, useOnce } from '../parts/page.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
 import { actorName, Count, Time } from '../parts/values.tsx';
-import { alarmKinds } from '../texts/alarms.ts';
-import { inBoth, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { inBoth, useLanguage, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
@@ -23,7 +22,6 @@ const texts = inBoth({
     open: ['Open', 'Открыто'],
     cleared: ['Cleared', 'Закрыто'],
   },
-  kinds: alarmKinds,
   none: ['No alarms found', 'Ничего не найдено'],
   noneHint: [
     'Remove some filters, or choose a longer period.',
@@ -43,14 +41,18 @@ export default function Alarms() {
   const of = useFilters(names);
   const { period, created_after, created_before, ...rest } = of.filters;
   const { from, until } = timesOf({ period, created_after, created_before }, 'UTC');
-  const kinds = Object.keys(t.kinds).sort((a, b) => wordIn(t.kinds, a).localeCompare(wordIn(t.kinds, b)));
+  const language = useLanguage();
+  const known = useOnce<AlarmKinds>('/alarms/kinds').data?.data ?? {};
+  const kinds = Object.entries(known)
+    .map(([kind, title]) => [kind, title[language]] as const)
+    .sort(([, a], [, b]) => a.localeCompare(b));
   return (
     <PageFrame title={t.nav.alarms} lead={t.lead}>
       <FilterForm
         of={of}
         fields={[
           { name: 'state', label: t.state, words: t.alarmStates },
-          { name: 'kind', label: t.kind, words: t.kinds, values: kinds },
+          { name: 'kind', label: t.kind, words: Object.fromEntries(kinds) },
           { name: 'subject', label: t.subject, placeholder: 'pay_… prt_…', maxLength: 256 },
           (draft, set, setNow) => <PeriodFields value={draft} onChoose={setNow} onTimes={set} />,
         ]}
@@ -77,7 +79,7 @@ function useColumns(): Column<AlarmRow>[] {
       head: t.kind,
       cell: row => (
         <>
-          <strong>{wordIn(t.kinds, row.kind)}</strong>
+          <AlarmTitle alarm={row} />
           <span className="under wrap-anywhere">{serverText(row.detail)}</span>
         </>
       ),

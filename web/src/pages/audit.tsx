@@ -1,14 +1,13 @@
 import { Alert } from '@mantine/core';
 import { Link } from 'wouter';
-import type { AuditHeadsState, AuditRow } from '../../../src/console/shapes.ts';
+import type { AlarmKinds, AuditHeadsState, AuditRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { FilterForm, useFilters } from '../parts/filters.tsx';
-import { Empty, KeysetTable, PageFrame, useLive } from '../parts/page.tsx';
+import { Empty, KeysetTable, PageFrame, useLive, useOnce } from '../parts/page.tsx';
 import { actorName, amountIn, IdLink, numberIn, percentIn, Time, timeIn } from '../parts/values.tsx';
 import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './audit/texts.ts';
-import { texts as overviewTexts } from './overview.texts.ts';
 
 const names = ['actor', 'action', 'subject', 'since', 'until'] as const;
 type Filters = Record<(typeof names)[number], string>;
@@ -172,7 +171,7 @@ const free = new Set(['reason', 'name', 'reference', 'url', 'contacts', 'notes']
 /** A value as readers write it: amounts, percents, times and codes. */
 function useValueIn(): (path: string, value: string) => string {
   const { values } = useTexts(texts);
-  const { kinds } = useTexts(overviewTexts);
+  const kinds = useOnce<AlarmKinds>('/alarms/kinds').data?.data ?? {};
   const { subjects } = useShared();
   const language = useLanguage();
   return (path, value) => {
@@ -185,7 +184,7 @@ function useValueIn(): (path: string, value: string) => string {
     if (name.endsWith('_percent')) return percentIn(language, Number(value));
     if (counts.has(name) && /^\d+$/.test(value)) return numberIn(language, Number(value));
     if (isTime(value)) return timeIn(language, value);
-    const wordOf = (code: string) => values[code] ?? kinds[code] ?? wordIn(subjects, code);
+    const wordOf = (code: string) => values[code] ?? kinds[code]?.[language] ?? wordIn(subjects, code);
     return value.split(', ').map(wordOf).join(', ');
   };
 }

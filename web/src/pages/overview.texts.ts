@@ -1,4 +1,3 @@
-import { alarmKinds } from '../texts/alarms.ts';
 import { inBoth } from '../texts/index.ts';
 
 const plural = new Intl.PluralRules('ru');
@@ -45,5 +44,4 @@ export const texts = inBoth({
   heldDeposits: (n: number) => [`deposits: ${n}`, `пополнения: ${n}`],
   requests: (n: number) => [`approvals: ${n}`, `подтверждения: ${n}`],
   tasks: ['Needs action', 'Требуют действий'],
-  kinds: alarmKinds,
 });

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { AlarmRow, Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
-import { AlarmSubject, ClearAlarm } from '../parts/alarm.tsx';
+import { AlarmSubject, AlarmTitle, ClearAlarm } from '../parts/alarm.tsx';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -9,7 +9,7 @@ import { LazyChart } from '../parts/lazy-chart.tsx';
 import { Card, Empty, Failure, Loaded, PageFrame, useLive } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { Ago, Count, durationIn, numberIn, Percent, Rate, Usdt } from '../parts/values.tsx';
-import { useLanguage, useServerText, useTexts, wordIn } from '../texts/index.ts';
+import { useLanguage, useServerText, useTexts } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
 const spans = ['60', '360', '1440'] as const;
@@ -196,7 +196,7 @@ export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
           <Icon name="alarms" />
           <div className="alarm-body">
             <p>
-              <strong>{wordIn(t.kinds, alarm.kind)}</strong> <AlarmSubject alarm={alarm} />
+              <AlarmTitle alarm={alarm} /> <AlarmSubject alarm={alarm} />
             </p>
             <p className="wrap-anywhere">{serverText(alarm.detail)}</p>
             <p className="dim">

@@ -2,15 +2,25 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { AlarmRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
-import { alarmTexts } from '../texts/alarms.ts';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { inBoth, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Action } from './action.tsx';
 import { Confirm } from './confirm.tsx';
 import { shortId } from './values.tsx';
 
+const texts = inBoth({
+  clear: ['Clear', 'Закрыть'],
+  clearTitle: ['Clear alarm', 'Закрыть оповещение'],
+  clearSays: [
+    'The alarm is closed for all operators. If the problem persists, it is raised again.',
+    'Оповещение закроется для всех сотрудников. Если проблема осталась, оно появится снова.',
+  ],
+});
+
 interface AlarmProps {
   alarm: AlarmRow;
 }
+
+export const AlarmTitle = ({ alarm }: AlarmProps) => <strong>{useTexts(alarm.title)}</strong>;
 
 /** What the alarm is about, with a link if it has a page. */
 export function AlarmSubject({ alarm }: AlarmProps) {
@@ -28,7 +38,7 @@ export function AlarmSubject({ alarm }: AlarmProps) {
 }
 
 export function ClearAlarm({ alarm }: AlarmProps) {
-  const t = useTexts(alarmTexts);
+  const t = useTexts(texts);
   const [isClearing, setClearing] = useState(false);
   return (
     <>
@@ -41,7 +51,7 @@ export function ClearAlarm({ alarm }: AlarmProps) {
           says={
             <>
               <p>
-                <strong>{wordIn(t.kinds, alarm.kind)}</strong>
+                <AlarmTitle alarm={alarm} />
               </p>
               <p>{t.clearSays}</p>
             </>

@@ -143,7 +143,6 @@ export const sentences: [english: string, russian: string][] = [
   ['answered with something that is not JSON', 'ответ не в формате JSON'],
   ['its time is in the future', 'время котировки в будущем'],
   ['the price is too small', 'цена слишком мала'],
-  ['No rate yet', 'Курса пока нет'],
   [
     'The payment gateway lists a refund of {} RUB for {}. It is not booked: {}.',
     'В списке шлюза есть возврат на {} ₽ по платежу {}. Он не проведён: {}.',

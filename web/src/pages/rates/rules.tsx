@@ -8,8 +8,7 @@ import { useAttempt } from '../../parts/notify.ts';
 import { Card, Failure, Rows } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
 import { clean, editableIn, percentIn, Rate, Usdt } from '../../parts/values.tsx';
-import { useLanguage, useServerText, useTexts, wordIn } from '../../texts/index.ts';
-import { texts as overviewTexts } from '../overview.texts.ts';
+import { useLanguage, useServerText, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** Sends the version of the rules it was made on: a change based on old rules is refused. */
@@ -110,7 +109,7 @@ export function TryRules({ rules }: { rules: RateRules }) {
 
 function Compared({ answer }: { answer: WhatIf }) {
   const t = useTexts(texts);
-  const { kinds } = useTexts(overviewTexts);
+  const language = useLanguage();
   const serverText = useServerText();
   return (
     <>
@@ -122,7 +121,9 @@ function Compared({ answer }: { answer: WhatIf }) {
       {answer.alarms.length > 0 && (
         <Alert color="yellow" mb="sm" title={t.alarms}>
           {answer.alarms.map(alarm => (
-            <p key={alarm}>{alarmIn(kinds, serverText, alarm)}</p>
+            <p key={`${alarm.title.en} ${alarm.detail}`}>
+              {alarm.title[language]}: {serverText(alarm.detail)}
+            </p>
           ))}
         </Alert>
       )}
@@ -146,13 +147,6 @@ function Compared({ answer }: { answer: WhatIf }) {
       <RateSources sources={answer.sources} />
     </>
   );
-}
-
-/** `kind: detail`; an unknown kind is shown as it is. */
-function alarmIn(words: Record<string, string>, serverText: (text: string) => string, alarm: string): string {
-  const [kind = '', ...detail] = alarm.split(': ');
-  if (detail.length === 0) return serverText(alarm);
-  return `${wordIn(words, kind)}: ${serverText(detail.join(': '))}`;
 }
 
 export function Percents({ value }: { value: number }) {

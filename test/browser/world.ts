@@ -159,7 +159,7 @@ const tooWide = `Array.from(document.querySelectorAll('main *, [role=dialog], [r
 /** Charts follow the window a moment later, so that is waited for. */
 export async function expectToFit(page: Page, where: object): Promise<void> {
   await expect
-    .poll(() => page.evaluate(tooWide), { timeout: 5_000 })
+    .poll(() => page.evaluate(tooWide))
     .toEqual([])
     .catch(() => {});
   expect({ ...where, tooWide: await page.evaluate(tooWide) }).toEqual({ ...where, tooWide: [] });

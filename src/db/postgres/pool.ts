@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { parseDatabaseUrl } from '../../base/database-url.ts';
-import { writeArrays } from './array-parameters.ts';
 import { isDatabaseUnreachable, NotAnsweringError, sqlStateOf } from './database-errors.ts';
 import { createServerChoice, DatabaseClient, dropConnection, type ServerChoice } from './servers.ts';
 import { applySessionSettings, type SessionTimeouts } from './session-settings.ts';
@@ -169,9 +168,8 @@ function prepareAgain(send: (...args: unknown[]) => Promise<unknown>) {
     const name = statement?.name;
     if (!name) return send(...args);
     const version = versions.get(name) ?? 1;
-    const written = statement.values ? { ...statement, values: writeArrays(statement.values) } : statement;
     const sendVersion = (number: number) =>
-      send(number === 1 ? written : { ...written, name: `${name} ${number}` }, ...rest);
+      send(number === 1 ? statement : { ...statement, name: `${name} ${number}` }, ...rest);
     try {
       return await sendVersion(version);
     } catch (error) {

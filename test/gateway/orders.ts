@@ -10,7 +10,7 @@ export const token = 'a-token-that-nobody-may-see';
 export function gatewayOpener() {
   const openGateways: Gateway[] = [];
   afterAll(() => Promise.all(openGateways.map(gateway => gateway.close())));
-  return (url: string, timeoutMs = 5_000): Gateway => {
+  return (url: string, timeoutMs = 60_000): Gateway => {
     const timeouts = { resolveTimeoutMs: timeoutMs, payTimeoutMs: timeoutMs, pollTimeoutMs: timeoutMs };
     const gateway = createHttpGateway({ url, token, clock: systemClock, ...timeouts });
     openGateways.push(gateway);

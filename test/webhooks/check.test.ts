@@ -9,7 +9,7 @@ type Answer = Parameters<Receiver['answer']>[0];
 const signing = { secrets: [newSecret()] };
 
 /** What the check finds at a receiver that answers so. */
-async function check(answer: Answer, timeoutMs = 5_000) {
+async function check(answer: Answer, timeoutMs = 60_000) {
   const receiver = await startReceiver();
   receiver.answer(answer);
   const sender = createSender({ clock: systemClock, allowPrivate: true, timeoutMs });

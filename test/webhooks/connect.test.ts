@@ -20,7 +20,7 @@ const addresses = (...ips: string[]): LookupAddress[] =>
 /** The address connected to, or the fault. */
 function attempt(hostname: string, port: number, options: Partial<ConnectorOptions>): Promise<string> {
   const lookup = async () => addresses('127.0.0.1');
-  const connect = createConnector({ isAllowed: isPublicAddress, lookup, timeoutMs: 2_000, ...options });
+  const connect = createConnector({ isAllowed: isPublicAddress, lookup, timeoutMs: 60_000, ...options });
   return new Promise(resolve => {
     connect(
       { hostname, host: `${hostname}:${port}`, protocol: 'http:', port: `${port}` },

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createSender } from '../../src/webhooks/http/sender.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
-import { answered, failed, local, senderWith, sendingTo } from './sending.ts';
+import { answered, beyondReach, failed, local, senderWith, sendingTo } from './sending.ts';
 
 const hang: RequestListener = request => void request.resume();
 /** It reads requests and never answers. */
@@ -41,12 +41,13 @@ describe('many at once', () => {
   test('all time out at a receiver that hangs, and leave nothing behind', async () => {
     const clock = manualClock();
     const silent = await startSilentReceiver();
-    const sender = senderWith({ clock, maxSocketsPerHost: 4, timeoutMs: 500 });
+    const timeoutMs = beyondReach;
+    const sender = senderWith({ clock, maxSocketsPerHost: 4, timeoutMs });
     const stuck = Array.from({ length: 50 }, () => sender.send(local(silent.port)));
     await expect.poll(silent.arrived).toBe(4);
-    clock.advance(500);
+    await clock.advance(timeoutMs);
     await expect.poll(silent.arrived).toBe(8);
-    clock.advance(500);
+    await clock.advance(timeoutMs);
     // Four had a connection, four got one later; the others timed out in the queue.
     const errors = (await Promise.all(stuck)).map(it => it.outcome === 'failed' && it.error);
     expect(errors.filter(error => error === 'timeout')).toHaveLength(8);
@@ -57,16 +58,16 @@ describe('many at once', () => {
 
   test('a request that waited for a connection has its full timeout', async () => {
     const clock = manualClock();
+    const durationMs = beyondReach;
     const answers: (() => void)[] = [];
     const receiver = await startHttpReceiver((_request, response) => answers.push(() => response.end()));
-    const sender = senderWith({ clock, maxSocketsPerHost: 1, timeoutMs: 1_800 });
+    const sender = senderWith({ clock, maxSocketsPerHost: 1, timeoutMs: 1.8 * durationMs });
     const sends = [sender.send(local(receiver.port)), sender.send(local(receiver.port))];
     for (const nth of [1, 2]) {
       await expect.poll(() => answers.length).toBe(nth);
-      await clock.advance(1_000);
+      await clock.advance(durationMs);
       answers[nth - 1]!();
     }
-    const durationMs = 1_000;
     expect(await Promise.all(sends)).toEqual(Array(2).fill({ ...answered(200), durationMs }));
   });
 });

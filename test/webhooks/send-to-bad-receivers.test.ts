@@ -3,7 +3,16 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../helpers/clock.ts';
 import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
-import { answered, expectNothingUncaught, failed, head, local, senderWith, sendingTo } from './sending.ts';
+import {
+  answered,
+  beyondReach,
+  expectNothingUncaught,
+  failed,
+  head,
+  local,
+  senderWith,
+  sendingTo,
+} from './sending.ts';
 
 expectNothingUncaught();
 
@@ -36,10 +45,10 @@ describe('receivers that behave badly', () => {
   ])('one that %s runs out of time, and its connection is closed', async (_kind, speak) => {
     const receiver = await startTcpReceiver(speak);
     const clock = manualClock();
-    const sending = senderWith({ clock, timeoutMs: 200 }).send(local(receiver.port));
+    const sending = senderWith({ clock }).send(local(receiver.port));
     await expect.poll(() => receiver.connections[0]?.bytesRead).toBeGreaterThan(0);
-    await clock.advance(200);
-    expect(await sending).toEqual({ ...failed('timeout'), durationMs: 200 });
+    await clock.advance(beyondReach);
+    expect(await sending).toEqual({ ...failed('timeout'), durationMs: beyondReach });
     await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
   });
 
@@ -101,10 +110,10 @@ describe('the body of an answer', () => {
   test('that stops in the middle delays no other, and its connection is closed at the deadline', async () => {
     const receiver = await startTcpReceiver(socket => socket.write(`${head}content-length: 10\r\n\r\nabc`));
     const clock = manualClock();
-    const sender = senderWith({ clock, timeoutMs: 2_000 });
+    const sender = senderWith({ clock });
     expect(await sender.send(local(receiver.port))).toEqual({ ...answered(200), durationMs: 0 });
     expect(receiver.connections[0]?.destroyed).toBe(false);
-    clock.advance(2_000);
+    await clock.advance(beyondReach);
     await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
     await expect.poll(() => sender.hosts).toBe(0);
   });
@@ -154,7 +163,7 @@ describe('the body of a refusal', () => {
       socket.write(`${refusal}content-length: 10\r\n\r\nabc`),
     );
     const clock = manualClock();
-    const sending = senderWith({ clock, timeoutMs: 10_000 }).send(local(receiver.port));
+    const sending = senderWith({ clock }).send(local(receiver.port));
     let isOver = false;
     void sending.then(() => {
       isOver = true;

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Window } from '../driver/plan.ts';
+import { start } from '../process.ts';
 import type { Context } from './context.ts';
 import { measurePayments, perSecond } from './drive.ts';
 import { type Bar, type Figure, latency, ms, rate } from './figures.ts';
@@ -29,7 +31,35 @@ export async function paymentsSection(context: Context): Promise<Figure[]> {
 export async function liveSection(context: Context): Promise<Figure[]> {
   const yardstick = await context.yardstick();
   const measured = await measureAll('live', liveConnections, context, await context.livePartners());
-  return measured.map(one => figureOf('live', one, yardstick, 0.8));
+  const figures = measured.map(one => figureOf('live', one, yardstick, 0.8));
+  return [...figures, boundFigure(await measureBare(context), measured.at(-1)!, yardstick)];
+}
+
+const bareRoute = join(import.meta.dirname, '..', 'bare.process.ts');
+
+/** The HTTP of a live payment without its database and its rules. */
+async function measureBare(context: Context): Promise<Window> {
+  const { bank } = await context.environment();
+  context.progress(`A bare route with two calls, ${many} connections …`);
+  const service = await start(bareRoute, [], { BANK: bank.address });
+  return measurePayments({ service }, await context.livePartners(), many, context.seconds).finally(
+    service.stop,
+  );
+}
+
+/**
+ * What no service in Node can exceed on these cores: a payment that costs only a lean database and a bare HTTP route. All
+ * programs share the cores, so the times add up.
+ */
+function boundFigure(bare: Window, { window }: Measured, { best }: Yardstick): Figure {
+  const bound = 1 / (1 / perSecond(bare) + 1 / best);
+  const ratio = perSecond(window) / bound;
+  return {
+    what: `a bare Fastify route with the two calls of a live payment, ${many} connections`,
+    measured: `${rate(perSecond(bare))}; ${latency(bare)}`,
+    against: `${timesYardstick(perSecond(bare) / best)}; with the yardstick’s database ${rate(bound)}, of which live payments make ${ratio.toFixed(2)} ×`,
+    values: { connections: many, perSecond: perSecond(bare), bound, ratio },
+  };
 }
 
 interface Measured {

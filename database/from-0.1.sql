@@ -127,3 +127,69 @@ CREATE VIEW archivable_payments AS
 
 UPDATE webhook_attempts SET endpoint_id = partner_id WHERE endpoint_id IS NULL;
 ALTER TABLE webhook_attempts ALTER COLUMN endpoint_id SET NOT NULL;
+
+-- Columns, indexes and tables that 0.1.0 did not have.
+ALTER TYPE member_role ADD VALUE 'accountant' BEFORE 'developer';
+ALTER TYPE member_role ADD VALUE 'payer' BEFORE 'developer';
+ALTER TABLE partners ADD COLUMN time_zone text NOT NULL DEFAULT 'Europe/Moscow',
+  ADD COLUMN by_hand_max_kopecks bigint NOT NULL DEFAULT 1500000,
+  ADD COLUMN by_hand_daily_kopecks bigint NOT NULL DEFAULT 5000000,
+  ADD COLUMN bodies_logged_until timestamptz;
+ALTER TABLE portal_sessions ADD COLUMN remembered boolean NOT NULL DEFAULT false;
+ALTER TABLE webhook_attempts ADD COLUMN response_body text;
+ALTER TABLE listed_orders ADD COLUMN operation_number text;
+ALTER TABLE payments SET (fillfactor = 45);
+CREATE INDEX alarms_by_kind ON alarms (kind, id);
+CREATE INDEX alarms_by_subject ON alarms (subject, id);
+CREATE INDEX alarms_by_time ON alarms (first_at);
+CREATE INDEX deliveries_failed_of_endpoint ON deliveries (endpoint_id, event_id) WHERE failed_at IS NOT NULL;
+CREATE TABLE partner_contacts (
+  partner_id uuid PRIMARY KEY REFERENCES partners (id),
+  contacts text NOT NULL,
+  notes text NOT NULL,
+  version int NOT NULL
+);
+CREATE TABLE api_request_bodies (
+  request_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  partner_id uuid NOT NULL,
+  request_body text,
+  response_body text
+) PARTITION BY RANGE (at);
+CREATE TABLE api_request_bodies_default PARTITION OF api_request_bodies DEFAULT;
+CREATE INDEX api_request_bodies_by_id ON api_request_bodies (request_id);
+CREATE TABLE operation_numbers (
+  payment_id uuid PRIMARY KEY,
+  operation_number text NOT NULL
+);
+CREATE TRIGGER operation_numbers_are_append_only BEFORE UPDATE OR DELETE ON operation_numbers
+  EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER operation_numbers_are_not_truncated BEFORE TRUNCATE ON operation_numbers EXECUTE FUNCTION refuse_change();
+ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_append_only;
+ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_not_truncated;
+CREATE TABLE monthly_reports (
+  partner_id uuid PRIMARY KEY REFERENCES partners (id),
+  month date NOT NULL,
+  due_at timestamptz NOT NULL
+);
+CREATE INDEX monthly_reports_due ON monthly_reports (due_at);
+CREATE TABLE report_addresses (
+  partner_id uuid NOT NULL REFERENCES partners (id),
+  address text NOT NULL,
+  language text NOT NULL CHECK (language IN ('ru', 'en')),
+  code text,
+  code_expires_at timestamptz NOT NULL,
+  wrong_codes int NOT NULL DEFAULT 0,
+  PRIMARY KEY (partner_id, address)
+);
+CREATE TABLE report_mails (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partner_id uuid NOT NULL,
+  address text NOT NULL,
+  month date,
+  due_at timestamptz NOT NULL,
+  tries int NOT NULL DEFAULT 0,
+  FOREIGN KEY (partner_id, address) REFERENCES report_addresses ON DELETE CASCADE
+);
+CREATE INDEX report_mails_due ON report_mails (due_at);
+CREATE UNIQUE INDEX report_mails_once ON report_mails (partner_id, address, month);

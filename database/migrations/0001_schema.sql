@@ -153,6 +153,10 @@ CREATE UNIQUE INDEX alarms_open_once ON alarms (kind, subject) WHERE cleared_at 
 CREATE INDEX alarms_unsent ON alarms (id) WHERE sent_at IS NULL;
 -- Those that were cleared a year ago are deleted.
 CREATE INDEX alarms_cleared ON alarms (cleared_at) WHERE cleared_at IS NOT NULL;
+-- The console lists the alarms of a year by kind, by subject and by period, newest first.
+CREATE INDEX alarms_by_kind ON alarms (kind, id);
+CREATE INDEX alarms_by_subject ON alarms (subject, id);
+CREATE INDEX alarms_by_time ON alarms (first_at);
 
 -- Requests to the partner API and how they were answered, so that support can look up a request_id. Kept for REQUEST_LOG_DAYS, with a
 -- partition per day (src/db/retention/partitions.ts). No body, header or query string. Written in the background: rows may be missing.
@@ -184,6 +188,20 @@ CREATE INDEX api_requests_by_payment ON api_requests (payment_id, request_id) WH
 CREATE INDEX api_requests_by_error ON api_requests (error_code, request_id) WHERE error_code IS NOT NULL;
 CREATE INDEX api_requests_by_failure ON api_requests ((status / 100), request_id) WHERE status >= 400;
 
+-- Bodies of requests of partners that have asked for it (partners.bodies_logged_until), without keys and names of recipients. They are
+-- apart from api_requests since they go after seven days, whatever REQUEST_LOG_DAYS is, and so that the log of everybody else costs
+-- no more.
+CREATE TABLE api_request_bodies (
+  request_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  partner_id uuid NOT NULL,
+  -- Null: it had none, or none that is text.
+  request_body text,
+  response_body text
+) PARTITION BY RANGE (at);
+CREATE TABLE api_request_bodies_default PARTITION OF api_request_bodies DEFAULT;
+CREATE INDEX api_request_bodies_by_id ON api_request_bodies (request_id);
+
 
 -- Partners and access
 
@@ -203,11 +221,27 @@ CREATE TABLE partners (
   live_approved boolean NOT NULL DEFAULT true,
   approval_asked_at timestamptz,
   live_refused_at timestamptz,
+  -- In which days and times the partner's people read the portal and its reports: an IANA name. The API and the ledger are in UTC.
+  time_zone text NOT NULL DEFAULT 'Europe/Moscow',
+  -- Of payments by hand in the portal: the most for one, and for a day (UTC) and mode. Zero: nobody pays by hand.
+  by_hand_max_kopecks bigint NOT NULL DEFAULT 1500000,
+  by_hand_daily_kopecks bigint NOT NULL DEFAULT 5000000,
+  -- Until when the bodies of its API requests are kept in the log: its owner asks for it, for a week at most. Null: never asked.
+  bodies_logged_until timestamptz,
   CONSTRAINT max_is_not_below_min CHECK (max_kopecks >= min_kopecks)
 );
 COMMENT ON COLUMN partners.daily_kopecks IS 'NULL: no daily limit';
 CREATE TRIGGER partners_announce AFTER UPDATE OR DELETE ON partners
   EXECUTE FUNCTION announce_access_change();
+
+-- What operators keep about a partner for each other: whom to call, and what was agreed. Partners do not see it.
+CREATE TABLE partner_contacts (
+  partner_id uuid PRIMARY KEY REFERENCES partners (id),
+  contacts text NOT NULL,
+  notes text NOT NULL,
+  -- Counts the changes: one that is based on an older version is refused.
+  version int NOT NULL
+);
 
 -- The key itself is not stored: only its public part (id) and a hash peppered with SECRET_KEY.
 CREATE TABLE api_keys (
@@ -422,6 +456,8 @@ INSERT INTO rate_refresh DEFAULT VALUES;
 CREATE TYPE payment_status AS ENUM ('processing', 'succeeded', 'failed', 'rejected');
 CREATE TYPE payment_detail AS ENUM ('awaiting_gateway', 'manual_review', 'gateway_declined');
 
+-- The end of a live payment updates its row, and makes it longer. More than half of each page is free, since the rows of a page
+-- mostly end together: with a quarter free, 55% of the updates did not fit into it and were written to all indexes again.
 CREATE TABLE payments (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,
@@ -451,7 +487,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_end_when_settled CHECK ((status = 'processing') = (settled_at IS NULL)),
   CONSTRAINT payments_fail_for_a_reason CHECK ((status IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CONSTRAINT payments_are_rejected_or_not CHECK (rejected = (status = 'rejected'))
-) WITH (fillfactor = 75);
+) WITH (fillfactor = 45);
 
 -- An accepted payment binds its idempotency key forever; a rejected attempt leaves the key free. The index starts with
 -- the key, and look-ups compare the rest with IS NOT DISTINCT FROM. Otherwise a plan made while the table was empty
@@ -607,8 +643,21 @@ CREATE UNLOGGED TABLE listed_orders (
   payment_id uuid,
   state text NOT NULL,
   amount_kopecks bigint NOT NULL,
+  operation_number text,
   PRIMARY KEY (run_id, order_id, payment)
 );
+
+-- What SBP calls a payment, for accountants: see docs/internals/reports.md. It is not a column of payments, since it can become
+-- known after the payment ended, also after its month was archived, and must never hold back the money of its payment.
+CREATE TABLE operation_numbers (
+  payment_id uuid PRIMARY KEY,
+  operation_number text NOT NULL
+);
+CREATE TRIGGER operation_numbers_are_append_only BEFORE UPDATE OR DELETE ON operation_numbers
+  EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER operation_numbers_are_not_truncated BEFORE TRUNCATE ON operation_numbers EXECUTE FUNCTION refuse_change();
+ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_append_only;
+ALTER TABLE operation_numbers ENABLE ALWAYS TRIGGER operation_numbers_are_not_truncated;
 
 
 -- Refunds: see docs/internals/refunds.md
@@ -735,6 +784,8 @@ CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE held_at IS NOT NU
 -- events have the highest ids, so an insert always goes to the last page.
 CREATE INDEX deliveries_by_event ON deliveries (event_id);
 CREATE INDEX deliveries_failed_by_event ON deliveries (event_id) WHERE failed_at IS NOT NULL;
+-- Those of an endpoint are resent all at once; there are few of them.
+CREATE INDEX deliveries_failed_of_endpoint ON deliveries (endpoint_id, event_id) WHERE failed_at IS NOT NULL;
 
 -- The result of every attempt, for thirty days.
 CREATE TABLE webhook_attempts (
@@ -748,6 +799,8 @@ CREATE TABLE webhook_attempts (
   error text,
   duration_ms int NOT NULL,
   endpoint_id uuid NOT NULL,
+  -- The beginning of an answer that did not accept the event; at most 4 KiB are read of it.
+  response_body text,
   PRIMARY KEY (partner_id, id, at)
 ) PARTITION BY RANGE (at);
 CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
@@ -800,7 +853,8 @@ CREATE TABLE chat_users (
   created_at timestamptz NOT NULL
 );
 
-CREATE TYPE member_role AS ENUM ('viewer', 'developer', 'owner');
+-- People are listed in this order.
+CREATE TYPE member_role AS ENUM ('viewer', 'accountant', 'payer', 'developer', 'owner');
 
 CREATE TABLE members (
   partner_id uuid NOT NULL REFERENCES partners,
@@ -1095,9 +1149,49 @@ CREATE TABLE portal_sessions (
   created_at timestamptz NOT NULL,
   last_seen_at timestamptz NOT NULL,
   ends_at timestamptz NOT NULL,
-  ended_at timestamptz
+  ended_at timestamptz,
+  -- Chosen at sign-in: the session does not end with the day.
+  remembered boolean NOT NULL DEFAULT false
 );
 CREATE INDEX portal_sessions_of_user ON portal_sessions (user_id) WHERE ended_at IS NULL;
+
+
+-- Reports: see docs/internals/reports.md
+
+-- Partners that get the report of each finished month.
+CREATE TABLE monthly_reports (
+  partner_id uuid PRIMARY KEY REFERENCES partners (id),
+  -- The first day of the month whose report comes next, and when: both by the calendar of the partner.
+  month date NOT NULL,
+  due_at timestamptz NOT NULL
+);
+CREATE INDEX monthly_reports_due ON monthly_reports (due_at);
+
+-- E-mail addresses that get the report of a finished month.
+CREATE TABLE report_addresses (
+  partner_id uuid NOT NULL REFERENCES partners (id),
+  address text NOT NULL,
+  language text NOT NULL CHECK (language IN ('ru', 'en')),
+  -- It was sent to the address; who reads it there gives it to the owner. Null: confirmed.
+  code text,
+  code_expires_at timestamptz NOT NULL,
+  wrong_codes int NOT NULL DEFAULT 0,
+  PRIMARY KEY (partner_id, address)
+);
+
+-- The outbox of mails: due again after a failure, or when the lease of a process that died runs out.
+CREATE TABLE report_mails (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partner_id uuid NOT NULL,
+  address text NOT NULL,
+  -- Null: the mail with the code.
+  month date,
+  due_at timestamptz NOT NULL,
+  tries int NOT NULL DEFAULT 0,
+  FOREIGN KEY (partner_id, address) REFERENCES report_addresses ON DELETE CASCADE
+);
+CREATE INDEX report_mails_due ON report_mails (due_at);
+CREATE UNIQUE INDEX report_mails_once ON report_mails (partner_id, address, month);
 
 
 -- Histories of the database

@@ -94,7 +94,7 @@ export async function compareMigrations(db: Queryable, migrations: SqlFile[]) {
     }
     if (known.sha256 !== sha256) {
       throw new OperatorError(
-        `The migration ${known.name} was changed after it was applied: restore it and add a new one instead.`,
+        `The migration ${known.name} was changed after it was applied: restore it and add a new one instead. If a version between two releases has made this database, create a new one: such databases are not brought over.`,
       );
     }
   }

@@ -72,11 +72,12 @@ export {
   listRefunds,
   mayBeRefunded,
   readRefundKopecks,
+  refundedPayments,
 } from './refunds/refunded.ts';
 export { refundTestPayment } from './refunds/test-refund.ts';
 export type { Creation } from './results.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
-export { haveLeftArchive, type PaymentTerms, readPaymentTerms } from './search/payment-terms.ts';
+export { hasLeftArchive, type PaymentTerms, readPaymentTerms } from './search/payment-terms.ts';
 export {
   type FoundPayment,
   type PaymentTotals,

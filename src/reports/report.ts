@@ -12,10 +12,11 @@ import {
   readPeriod,
 } from '../ledger/index.ts';
 import {
-  haveLeftArchive,
+  hasLeftArchive,
   type PaymentTerms,
   readPaymentTerms,
   readRefundKopecks,
+  refundedPayments,
 } from '../payments/index.ts';
 import type { ReportPeriod } from './wanted-period.ts';
 
@@ -85,7 +86,7 @@ export async function openReport(
   const ledger = await openPeriod(db, clock, key, period);
   if (ledger === undefined) throw new Error(`the period that begins on ${period.from} has not begun`);
   if (ledger === 'pruned') return ledger;
-  if (await haveLeftArchive(db, period)) return 'left_archive';
+  if (await lacksPayments(db, key, ledger)) return 'left_archive';
   return {
     account: key,
     partner: plain(partner),
@@ -93,6 +94,19 @@ export async function openReport(
     opening: ownedOf(ledger.opening),
     closing: ownedOf(ledger.closing),
   };
+}
+
+/**
+ * Whether a payment that has a row in it may have been deleted since: then there would be another file. It is from the time of the
+ * period, was processing at its start, or was refunded in it.
+ */
+async function lacksPayments(db: Queryable, account: AccountKey, ledger: LedgerPeriod): Promise<boolean> {
+  if (await hasLeftArchive(db, ledger)) return true;
+  const atStart = { ...ledger, entriesUpTo: ledger.entriesAbove, closing: ledger.opening };
+  const holds = (await openHoldsOf(db, atStart)).map(({ paymentId }) => paymentId);
+  const earlier = [...holds, ...(await refundedPayments(db, ledger))];
+  const terms = earlier.length > 0 ? await readPaymentTerms(db, account, earlier) : new Map();
+  return earlier.some(paymentId => !terms.has(paymentId));
 }
 
 /**
@@ -171,13 +185,16 @@ async function processingOf(db: Queryable, report: Report, holds: OpenHold[]): P
   }));
 }
 
-const termsOf = (paymentId: Id<'pay'> | null, payment: PaymentTerms | undefined) => ({
-  paymentId,
-  externalId: payment?.externalId ? plain(payment.externalId) : null,
-  recipient: payment ? plain(payment.recipient) : null,
-  kopecks: payment?.amountKopecks ?? null,
-  rateE4: payment?.rateE4 ?? null,
-});
+function termsOf(paymentId: Id<'pay'> | null, payment: PaymentTerms | undefined) {
+  if (paymentId && !payment) throw new Error(`${paymentId} was deleted while a report of it was read`);
+  return {
+    paymentId,
+    externalId: payment?.externalId ? plain(payment.externalId) : null,
+    recipient: payment ? plain(payment.recipient) : null,
+    kopecks: payment?.amountKopecks ?? null,
+    rateE4: payment?.rateE4 ?? null,
+  };
+}
 
 /** Of one line: a line break or another control character in a text of others would break the lines of a format, and XML has no U+FFFE and U+FFFF. */
 export const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\ufffe\uffff]/gu, ' ');

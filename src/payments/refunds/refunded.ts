@@ -1,9 +1,9 @@
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { sharedRead } from '../../db/batching/index.ts';
-import { type Queryable, readRows } from '../../db/postgres/index.ts';
+import { type Queryable, readRows, readValues } from '../../db/postgres/index.ts';
 import type { Gateway, ListedRefund } from '../../gateway/index.ts';
-import type { AccountKey } from '../../ledger/index.ts';
+import type { AccountKey, LedgerPeriod } from '../../ledger/index.ts';
 import type { Payment, Refunded } from '../payment.ts';
 
 const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
@@ -74,6 +74,19 @@ export async function readRefundKopecks(
     values: [uuidFromId(partnerId), mode, entryNos],
   });
   return new Map(rows.map(({ entryNo, kopecks }) => [entryNo, kopecks]));
+}
+
+/** The payments whose refunds are entries of a period. */
+export async function refundedPayments(
+  db: Queryable,
+  { partnerId, mode, entriesAbove, entriesUpTo }: LedgerPeriod,
+): Promise<Id<'pay'>[]> {
+  const uuids = await readValues<string>(db, {
+    text: `SELECT DISTINCT payment_id FROM refunds
+            WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4`,
+    values: [uuidFromId(partnerId), mode, entriesAbove, entriesUpTo],
+  });
+  return uuids.map(uuid => idFromUuid('pay', uuid));
 }
 
 /** A proxy may answer so for a while. A gateway that has had the list has it, so this is a failure. */

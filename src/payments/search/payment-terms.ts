@@ -31,11 +31,14 @@ export async function readPaymentTerms(
   return new Map(rows.map(toTerms).map(terms => [terms.paymentId, terms]));
 }
 
-/** Whether payments that were settled in this time may have left the archive: a payment seldom takes longer than a month. */
-export const haveLeftArchive = (db: Queryable, { start, end }: { start: Date; end: Date }) =>
+/**
+ * Whether a month that a time touches has left the archive. The id of a payment is made before its hold: the month of the day before
+ * counts.
+ */
+export const hasLeftArchive = (db: Queryable, { start, end }: { start: Date; end: Date }) =>
   hasRow(db, {
     text: `SELECT FROM archived_months
             WHERE dropped_at IS NOT NULL AND month < $2::timestamptz AT TIME ZONE 'UTC'
-              AND month >= date_trunc('month', $1::timestamptz AT TIME ZONE 'UTC') - interval '1 month'`,
+              AND month + interval '1 month 1 day' > $1::timestamptz AT TIME ZONE 'UTC'`,
     values: [start, end],
   });

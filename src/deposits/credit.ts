@@ -138,7 +138,10 @@ export async function creditDeposits(
   return refused;
 }
 
-/** Enough for any test, and the ledger does not fill up with it. */
+/**
+ * Enough for any test, and the ledger does not fill up with it. Counted without a lock: a process books two at a time for a partner, so
+ * a few may pass the limit together. It guards no money, and is not worth another transaction.
+ */
 const maxPerDay = 100;
 
 /** A simulated deposit: credits the test balance once per reference of the partner. */

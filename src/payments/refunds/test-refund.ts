@@ -25,7 +25,10 @@ type TestRefund =
   | { outcome: 'refunded'; refund: Refund }
   | { outcome: 'no_payment' | 'not_paid' | 'too_much' | 'conflict' | 'too_many' };
 
-/** Enough for any test, and the ledger does not fill up with it. */
+/**
+ * Enough for any test, and the ledger does not fill up with it. Counted without a lock: a process makes two at a time for a partner, so
+ * a few may pass the limit together. It guards no money, and is not worth another transaction.
+ */
 const maxPerDay = 100;
 
 /** A simulated refund of a test payment, booked and reported as those that the payment gateway lists. */

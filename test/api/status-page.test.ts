@@ -5,13 +5,11 @@ import { createTimedDatabase } from '../helpers/database.ts';
 
 const { pool, clock, audit } = await createTimedDatabase('2026-11-15T10:00:00Z');
 await setRate(pool, clock);
-const { address } = await startApi({ pool, clock, trustProxy: ['127.0.0.1'] });
+const { address } = await startApi({ pool, clock });
 const { partnerId } = await createPartnerWithKeys(pool);
 
-let networks = 0;
 async function visit(path: string, headers: Record<string, string> = {}) {
-  const from = { 'x-forwarded-for': `198.51.100.${++networks}` };
-  const response = await fetch(`${address}${path}`, { headers: { ...from, ...headers } });
+  const response = await fetch(`${address}${path}`, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
@@ -53,12 +51,7 @@ describe('the page', () => {
   });
 });
 
-test('one network cannot ask without limit, others are not held up', async () => {
-  const flood = { 'x-forwarded-for': '203.0.113.1' };
-  const answers = await Promise.all(Array.from({ length: 61 }, () => visit('/status.json', flood)));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
-  const refused = answers.find(({ status }) => status === 429)!;
-  expect(JSON.parse(refused.text).error.code).toBe('rate_limited');
-  expect(refused.headers.get('retry-after')).toBe('1');
-  expect((await visit('/status.json')).status).toBe(200);
+test('visitors behind one proxy do not use up the answers of each other', async () => {
+  const answers = await Promise.all(Array.from({ length: 200 }, () => visit('/status.json')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });

@@ -101,7 +101,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
             label: line.label,
             stroke: of(line.colour),
             width: 1.75,
-            points: { show: latest.current[0].length < 2 },
+            points: { show: false, filter: (self: uPlot, nth: number) => lonePoints(self.data[nth]!) },
             ...(line.dash ? { dash: line.dash } : {}),
             ...(line.fill ? { fill: `color-mix(in srgb, ${of(line.colour)} 14%, transparent)` } : {}),
           })),
@@ -171,6 +171,12 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
     return `${label}: ${t.latest} ${say(known.at(-1)!)}, ${t.lowest} ${say(Math.min(...known))}, ${t.highest} ${say(Math.max(...known))}.`;
   }
 }
+
+/** Of a value between gaps there is no line: it is drawn as a point. */
+const lonePoints = (values: uPlot.TypedArray | (number | null | undefined)[]) =>
+  Array.from(values.keys()).filter(
+    nth => values[nth] != null && values[nth - 1] == null && values[nth + 1] == null,
+  );
 
 const leastSec = 600;
 const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000];

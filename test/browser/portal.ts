@@ -178,6 +178,17 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     expect(await page.getByRole('heading', { name: 'A payment without an answer' }).count()).toBe(0);
   }
 
+  test('an accountant who opens the page of QR codes reads whose it is', async () => {
+    const accountant = newPerson('Ольга');
+    await join(partnerId, accountant, 'accountant');
+    const page = await visit();
+    await page.goto(miniApp(accountant));
+    await page.waitForURL(`**/portal/${partnerId}/`);
+    await moveTo(page, `/portal/${partnerId}/qr`);
+    await page.getByText('Required role: viewer, payer, developer or owner').waitFor();
+    expect(await page.getByRole('textbox').count()).toBe(0);
+  });
+
   test('every page: no barriers, readable in the dark, everything in its card in both languages', async () => {
     const page = await visit({ width: 1280 });
     await signIn(page);

@@ -69,19 +69,19 @@ interface Place {
   mark?: ReactNode;
 }
 
+/** Whether a path is that of a page, or below it. */
+export const isAt = ({ path, with: other }: Pick<Place, 'path' | 'with'>, now: string): boolean =>
+  (path === '/' ? now === '/' : now === path || now.startsWith(`${path}/`)) ||
+  (other !== undefined && isAt({ path: other }, now));
+
 /** Links to pages; the one of the page that is open is marked. */
 export function PlaceList({ places, label }: { places: Place[]; label?: string }) {
   const [now] = useLocation();
-  const isAt = (path: string) => (path === '/' ? now === '/' : now === path || now.startsWith(`${path}/`));
   return (
     <ul aria-labelledby={label}>
       {places.map(place => (
         <li key={place.path}>
-          <Link
-            href={place.path}
-            aria-current={isAt(place.path) || (place.with && isAt(place.with)) ? 'page' : undefined}
-            className="side-link"
-          >
+          <Link href={place.path} aria-current={isAt(place, now) ? 'page' : undefined} className="side-link">
             <Icon name={place.icon} />
             <span>{place.text}</span>
             {place.mark}

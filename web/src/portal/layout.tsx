@@ -2,9 +2,11 @@ import { NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Choice } from '../parts/fields.tsx';
-import { AccountMenu, PlaceList, Shell } from '../parts/shell.tsx';
+import { PageFrame } from '../parts/page.tsx';
+import { AccountMenu, isAt, PlaceList, Shell } from '../parts/shell.tsx';
 import { zoneName } from '../parts/zone.ts';
 import { chooseMode, useMode, usePartner, usePerson } from './partner.ts';
+import { useWhyNot } from './parts.tsx';
 import { Support } from './support.tsx';
 import { usePortal } from './texts/index.ts';
 
@@ -24,10 +26,13 @@ const places = [
   { name: 'settings', path: '/settings', icon: 'settings', needs: 'money' },
 ] as const;
 
-/** The frame of every page: navigation, partner, mode, account. */
+/** The frame of every page: navigation, partner, mode, account. Who opens a page that is not for their role reads whose it is. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = usePortal();
   const { partner, may } = usePartner();
+  const whyNot = useWhyNot();
+  const [now] = useLocation();
+  const closed = places.find(place => isAt(place, now) && !may(place.needs));
   return (
     <Shell
       middle={
@@ -61,7 +66,7 @@ export function Layout({ children }: { children: ReactNode }) {
           {t.suspended} <Support otherwise={t.suspendedOtherwise} />
         </div>
       )}
-      {children}
+      {closed ? <PageFrame title={t.nav[closed.name]}>{whyNot(closed.needs)}</PageFrame> : children}
     </Shell>
   );
 }

@@ -31,9 +31,14 @@ export function Action({
   why,
   ...props
 }: ButtonProps & { needs: MemberRight; why?: string | undefined }) {
+  return <HintButton {...props} hint={useWhyNot()(needs) ?? why} />;
+}
+
+/** Whose role a right belongs to; undefined if the reader has it. */
+export function useWhyNot() {
   const t = useTexts(texts);
   const { may } = usePartner();
-  return <HintButton {...props} hint={may(needs) ? why : t.needs[needs]} />;
+  return (needs: MemberRight) => (may(needs) ? undefined : t.needs[needs]);
 }
 
 const dayMs = 86_400_000;

@@ -239,7 +239,7 @@ export const sentences: [english: string, russian: string][] = [
   ['accepted', 'принят'],
   ['succeeded', 'оплачен'],
   ['failed', 'не прошёл'],
-  ['credited', 'зачислен'],
+  ['credited', 'зачислено'],
   ['rejected', 'отклонён'],
   ['declined', 'отклонён'],
   ['voided', 'отменён'],

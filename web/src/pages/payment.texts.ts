@@ -14,7 +14,7 @@ export const texts = inBoth({
   why: ['Failure reason', 'Причина отказа'],
   qr: ['QR code', 'QR-код'],
   idempotencyKey: ['Idempotency key', 'Ключ идемпотентности'],
-  paidBy: ['Paid by hand by', 'Оплатил вручную'],
+  paidBy: ['Paid by hand by', 'Кто оплатил вручную'],
   apiRequest: ['API request', 'Запрос к API'],
   nextPoll: ['Next status check', 'Следующая проверка статуса'],
   now: ['now', 'сейчас'],

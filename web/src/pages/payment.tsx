@@ -112,7 +112,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
             payment.gateway_order_id ? <Copyable key="order" text={payment.gateway_order_id} /> : '—',
           ],
           [t.qr, <Copyable key="qr" text={payment.qr_url} />],
-          [t.idempotencyKey, <Copyable key="key" text={payment.idempotency_key} />],
+          !payment.paid_by && [t.idempotencyKey, <Copyable key="key" text={payment.idempotency_key} />],
           payment.api_request_id && [
             t.apiRequest,
             <Link key="request" href={`/request-log${query({ request_id: payment.api_request_id })}`}>

@@ -28,7 +28,7 @@ const texts = inBoth({
   refunded: ['Refunded to the balance', 'Возвращено на баланс'],
   id: ['Payment ID', 'ID платежа'],
   key: 'Idempotency-Key',
-  paidBy: ['Paid by', 'Кто оплатил'],
+  paidBy: ['Paid by hand by', 'Кто оплатил вручную'],
   qr: ['QR link', 'Ссылка QR'],
   request: ['API request', 'Запрос к API'],
   timeline: ['Timeline', 'История'],
@@ -117,7 +117,8 @@ function Details({ detail: { payment, timeline } }: { detail: PaymentDetail }) {
             [t.settled, <Time key="settled" at={payment.settled_at} />],
             [t.id, <Copyable key="id" text={payment.payment_id} />],
             [t.externalId, payment.external_id ? <Copyable key="ext" text={payment.external_id} /> : '—'],
-            [t.key, <Copyable key="idem" text={payment.idempotency_key} />],
+            // Of a payment by hand it is the person and a number of the page.
+            !payment.paid_by && [t.key, <Copyable key="idem" text={payment.idempotency_key} />],
             [t.qr, <Copyable key="qr" text={payment.qr_url} />],
             payment.api_request_id &&
               may('integrate') && [

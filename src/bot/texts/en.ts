@@ -162,7 +162,7 @@ const topics: Record<MutableTopic, string> = {
   review: 'Delayed payments',
   low: 'Low balance',
   credited: 'Top-ups',
-  report: 'Monthly report',
+  report: 'Monthly report, if it is on',
   maintenance: 'Maintenance',
   rate: 'Rate out of date',
 };

@@ -7,6 +7,7 @@ import { KeysetTable, PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PaymentTotals, paymentColumns } from '../parts/payments.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
+import { clean } from '../parts/values.tsx';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './payments.texts.ts';
 
@@ -43,7 +44,7 @@ export default function Payments() {
     >
       <FilterForm
         of={of}
-        read={({ amount_rub }) => ({ amount_rub: amount_rub.trim().replace(',', '.') })}
+        read={({ amount_rub }) => ({ amount_rub: clean(amount_rub) })}
         fields={[
           { name: 'q', label: t.search, placeholder: t.searchHint, as: 'search', className: 'filter-wide' },
           {

@@ -175,9 +175,9 @@ function fieldsOf(rules: RateRules, language: string): RuleFields {
 const most = 50;
 
 const percentOf = (name: keyof RuleFields, text: string): number | undefined => {
-  const clean = text.trim().replace(',', '.');
-  if (!/^\d{1,3}(\.\d{1,2})?$/.test(clean)) return undefined;
-  return Number(clean) <= most && (Number(clean) > 0 || name === 'spread') ? Number(clean) : undefined;
+  const percent = Number(clean(text));
+  if (!/^\d{1,3}(\.\d{1,2})?$/.test(clean(text))) return undefined;
+  return percent <= most && (percent > 0 || name === 'spread') ? percent : undefined;
 };
 
 /** Undefined while something is not a number. */

@@ -6,11 +6,20 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { useRun } from '../../parts/notify.ts';
 import { Card, Empty, Facts, KeysetTable, Loaded, PageFrame, Rows, useLive } from '../../parts/page.tsx';
-import { Copyable, ExplorerLink, Rub, ShortHash, Time, Usdt } from '../../parts/values.tsx';
+import {
+  Copyable,
+  clean,
+  ExplorerLink,
+  editableIn,
+  Rub,
+  ShortHash,
+  Time,
+  Usdt,
+} from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { Action, Tile, useLimitDay } from '../parts.tsx';
 import { Support } from '../support.tsx';
-import { useTexts } from '../texts/index.ts';
+import { useLanguage, useTexts } from '../texts/index.ts';
 import { texts } from './balance.texts.ts';
 
 export default function Balance() {
@@ -115,8 +124,9 @@ function Money({ balance }: { balance: Shape }) {
 function AlertDialog({ now, onClose }: { now: string | null; onClose: () => void }) {
   const t = useTexts(texts);
   const { api } = usePartner();
-  const [text, setText] = useState(now ?? '');
-  const wanted = text.trim().replace(',', '.');
+  const language = useLanguage();
+  const [text, setText] = useState(editableIn(language, now ?? ''));
+  const wanted = clean(text);
   return (
     <Confirm
       title={t.alert}

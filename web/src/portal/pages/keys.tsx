@@ -7,7 +7,7 @@ import { State, TestMark } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { type Column, Empty, KeysetTable, PageFrame } from '../../parts/page.tsx';
-import { Ago, Time } from '../../parts/values.tsx';
+import { Ago, clean, Time } from '../../parts/values.tsx';
 import { usePartner } from '../partner.ts';
 import { Action, ShowSecret, useLimitDay } from '../parts.tsx';
 import { useTexts } from '../texts/index.ts';
@@ -123,7 +123,6 @@ interface CreatingProps {
 
 /** One address in a line, or separated by commas. */
 const readAddresses = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
-const decimal = (text: string) => text.trim().replace(',', '.') || undefined;
 
 export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
   const t = useTexts(texts);
@@ -146,8 +145,8 @@ export function NewKeyDialog({ onClose, onCreated }: CreatingProps) {
     allowed_addresses: readAddresses(form.addresses),
     ...(form.label.trim() ? { label: form.label.trim() } : {}),
     ...(form.days ? { expires_in_days: Number(form.days) } : {}),
-    ...(form.scope !== 'read' && decimal(form.payment) ? { max_payment_rub: decimal(form.payment) } : {}),
-    ...(form.scope !== 'read' && decimal(form.day) ? { max_day_rub: decimal(form.day) } : {}),
+    ...(form.scope !== 'read' && clean(form.payment) ? { max_payment_rub: clean(form.payment) } : {}),
+    ...(form.scope !== 'read' && clean(form.day) ? { max_day_rub: clean(form.day) } : {}),
   };
   return (
     <Confirm

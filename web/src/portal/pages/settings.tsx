@@ -4,13 +4,22 @@ import type { ByHandLimits, NoticeSettings, Session, SessionRow } from '../../..
 import { send, session } from '../../api.ts';
 import { SelectField, TextField } from '../../parts/fields.tsx';
 import { useNotify, useRun } from '../../parts/notify.ts';
-import { Card, type Column, Failure, KeysetTable, PageFrame, useOnce, Waiting } from '../../parts/page.tsx';
-import { Ago, Cut, Time } from '../../parts/values.tsx';
+import {
+  Card,
+  type Column,
+  Facts,
+  Failure,
+  KeysetTable,
+  PageFrame,
+  useOnce,
+  Waiting,
+} from '../../parts/page.tsx';
+import { Ago, Cut, clean, editableIn, Rub, Time } from '../../parts/values.tsx';
 import { zoneName } from '../../parts/zone.ts';
 import { JoinForm, NewPartnerForm } from '../new-partner.tsx';
 import { usePartner, usePerson } from '../partner.ts';
 import { Action, useLimitDay } from '../parts.tsx';
-import { inBoth, useTexts, type Words, wordIn } from '../texts/index.ts';
+import { inBoth, useLanguage, useTexts, type Words, wordIn } from '../texts/index.ts';
 import { MonthlyReportCard } from './monthly-report.tsx';
 
 const texts = inBoth({
@@ -27,7 +36,8 @@ const texts = inBoth({
     low: ['Low balance', 'Низкий баланс'],
     credited: ['Top-ups', 'Пополнения'],
     maintenance: ['Maintenance', 'Технические работы'],
-    report: ['Monthly report', 'Отчёт за месяц'],
+    // What the person wants; whether there is one, an owner decides below.
+    report: ['Monthly report, if it is on', 'Отчёт за месяц, если он включён'],
     rate: ['Rate out of date', 'Устаревший курс'],
   } as Words,
   zone: ['Time zone', 'Часовой пояс'],
@@ -42,7 +52,7 @@ const texts = inBoth({
     'Сколько плательщики и владельцы могут заплатить в кабинете: все вместе, отдельно в каждом режиме. 0 — платить нельзя.',
   ],
   perPayment: ['One payment, ₽', 'Один платёж, ₽'],
-  perDay: (day: string) => [`₽ ${day}`, `₽ ${day}`],
+  perDay: (day: string) => [`All payments ${day}, ₽`, `Все платежи ${day}, ₽`],
   sessions: ['Where you are signed in', 'Где выполнен вход'],
   began: ['Signed in', 'Вход'],
   seen: ['Last activity', 'Последняя активность'],
@@ -127,29 +137,39 @@ function Zone() {
   );
 }
 
-/** For owners: what people of the team may pay. */
+/** What people of the team may pay; owners change it. */
 function ByHand() {
-  const { api } = usePartner();
+  const t = useTexts(texts);
+  const day = useLimitDay();
+  const { api, may } = usePartner();
   const { data, error } = useOnce<ByHandLimits>(api('/pay/limits'));
   if (error) return <Failure error={error} />;
-  return data ? <ByHandFields key={JSON.stringify(data)} now={data} /> : <Waiting rows={1} />;
+  if (!data) return <Waiting rows={1} />;
+  if (may('own')) return <ByHandFields key={JSON.stringify(data)} now={data} />;
+  return (
+    <Facts
+      facts={[
+        [t.perPayment, <Rub key="payment" amount={data.max_payment_rub} bare />],
+        [t.perDay(day), <Rub key="day" amount={data.max_day_rub} bare />],
+      ]}
+    />
+  );
 }
 
 function ByHandFields({ now }: { now: ByHandLimits }) {
   const t = useTexts(texts);
-  const { api, may } = usePartner();
+  const { api } = usePartner();
   const { pending, run } = useRun();
+  const language = useLanguage();
   const day = useLimitDay();
-  const [payment, setPayment] = useState(now.max_payment_rub);
-  const [perDay, setPerDay] = useState(now.max_day_rub);
-  const written = (text: string) => text.trim().replace(',', '.');
-  const wanted = { max_payment_rub: written(payment), max_day_rub: written(perDay) };
+  const [payment, setPayment] = useState(editableIn(language, now.max_payment_rub));
+  const [perDay, setPerDay] = useState(editableIn(language, now.max_day_rub));
+  const wanted = { max_payment_rub: clean(payment), max_day_rub: clean(perDay) };
   const isSame = wanted.max_payment_rub === now.max_payment_rub && wanted.max_day_rub === now.max_day_rub;
-  const common = { inputMode: 'decimal', disabled: !may('own') } as const;
   return (
     <div className="filters">
-      <TextField {...common} label={t.perPayment} value={payment} onChange={setPayment} />
-      <TextField {...common} label={t.perDay(day)} value={perDay} onChange={setPerDay} />
+      <TextField inputMode="decimal" label={t.perPayment} value={payment} onChange={setPayment} />
+      <TextField inputMode="decimal" label={t.perDay(day)} value={perDay} onChange={setPerDay} />
       <Action
         needs="own"
         size="sm"

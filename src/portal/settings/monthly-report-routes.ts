@@ -29,7 +29,7 @@ const refusals = {
   bad_address: refuse(400, 'invalid_request', 'Enter one e-mail address, such as accounts@example.com.'),
   too_many: refuse(
     400,
-    'invalid_request',
+    'too_many_addresses',
     `The report goes to at most ${maxAddresses} addresses: remove one first.`,
   ),
   too_many_today: refuse(429, 'too_many_changes', 'Too many addresses were added today: try again tomorrow.'),

@@ -24,8 +24,8 @@ export const texts = inBoth({
   csv: ['Download CSV', 'Скачать CSV'],
   exportHint: ['Up to the newest 50,000', 'Не больше 50 000 последних'],
   searchHint: [
-    'Payment ID, external ID, QR link or code, recipient, partner, amount',
-    'ID платежа, внешний ID, ссылка или код QR, получатель, партнёр, сумма',
+    'Payment ID, order number, QR link or code, recipient, partner, amount',
+    'ID платежа, номер заказа, ссылка или код QR, получатель, партнёр, сумма',
   ],
   none: ['No payments found', 'Ничего не найдено'],
   noneHint: [

@@ -89,7 +89,9 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
           },
           {
             ...axis,
-            size: 46,
+            // As wide as the longest number.
+            size: (_: uPlot, labels: string[] | null) =>
+              Math.max(46, ...(labels ?? []).map(one => one.length * 7 + 12)),
             // No ticks between whole numbers.
             ...(digits === 0 ? { incrs: wholeSteps } : {}),
             values: (_, ticks) => ticks.map(tick => numberIn(language, tick, Math.max(digits, 0))),

@@ -3,6 +3,7 @@ import { inOne, type Texts } from './in-one.ts';
 /** What the shared parts of the pages say, and words that several pages use. */
 const texts = {
   refused: ['Error:', 'Ошибка:'],
+  badAmount: ['Enter an amount such as 15000 or 15000.50.', 'Введите сумму, например 15000 или 15000,50.'],
   waitMinutes: (minutes: number) => [`Try again in ${minutes} min.`, `Попробуйте через ${minutes} мин.`],
   mainNavigation: ['Main', 'Основное меню'],
   skip: ['Skip to content', 'Перейти к содержанию'],
@@ -37,7 +38,7 @@ const texts = {
   error: ['Error code', 'Код ошибки'],
   event: ['Event', 'Событие'],
   expires: ['Expires, UTC', 'Действует до, UTC'],
-  externalId: ['External ID', 'Внешний ID'],
+  externalId: ['Order number', 'Номер заказа'],
   failed: ['Failed', 'Не прошли'],
   firstEvents: [
     'The first endpoint always gets payment.succeeded and payment.failed.',
@@ -83,7 +84,7 @@ const texts = {
   rub: ['Amount, ₽', 'Сумма, ₽'],
   save: ['Save', 'Сохранить'],
   search: ['Search', 'Поиск'],
-  searchHint: ['ID, external ID, QR, recipient, amount…', 'ID, внешний ID, QR, получатель, сумма…'],
+  searchHint: ['ID, order number, QR, recipient, amount…', 'ID, номер заказа, QR, получатель, сумма…'],
   settled: ['Completed', 'Завершён'],
   sources: ['Rate sources', 'Источники курса'],
   span: ['Time period', 'Период'],

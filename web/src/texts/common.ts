@@ -27,6 +27,8 @@ export function useServerText(): (text: string) => string {
 
 const unchanged = (text: string) => text;
 
+const badAmount = /_(rub|usdt): Input is not valid/;
+
 /** Any error as a sentence. */
 export function useSentence(): (error: unknown) => string {
   const t = useCommon();
@@ -35,7 +37,8 @@ export function useSentence(): (error: unknown) => string {
   return error => {
     const errors = vocabulary.errors[language];
     if (!(error instanceof Refused)) return errors.internal_error!;
-    const message = serverText(error.message);
+    // Not the name of the field in the request.
+    const message = badAmount.test(error.message) ? t.badAmount : serverText(error.message);
     const known = errors[error.code] ?? `${t.refused} ${message || error.code}`;
     const parts = [known];
     if (error.code === 'invalid_request') parts.push(message);

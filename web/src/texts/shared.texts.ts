@@ -217,8 +217,8 @@ export const texts = inBoth({
   palette: {
     title: ['Go to page, partner, payment or request', 'Перейти к странице, партнёру, платежу или запросу'],
     hint: [
-      'Page, partner name, payment ID, external ID, request ID',
-      'Страница, название партнёра, ID или внешний ID платежа, ID запроса',
+      'Page, partner name, payment ID, order number, request ID',
+      'Страница, название партнёра, ID платежа, номер заказа, ID запроса',
     ],
     searchPayments: (text: string) => [`Search payments: ${text}`, `Искать в платежах: ${text}`],
     found: (count: number) => [`Results: ${count}`, `Найдено: ${count}`],

@@ -1,3 +1,4 @@
+import { amountIn } from '../../parts/values.tsx';
 import { inBoth, type Words } from '../../texts/index.ts';
 
 export const texts = inBoth({
@@ -110,8 +111,11 @@ export const texts = inBoth({
     read: ['read only', 'только чтение'],
     pay: ['pay only', 'только оплата'],
   },
-  perPayment: (rub: string) => [`${rub} RUB per payment`, `${rub} ₽ на платёж`],
-  perDay: (rub: string) => [`${rub} RUB per day`, `${rub} ₽ в день`],
+  perPayment: (rub: string) => [
+    `${amountIn('en', rub)} RUB per payment`,
+    `${amountIn('ru', rub)} ₽ на платёж`,
+  ],
+  perDay: (rub: string) => [`${amountIn('en', rub)} RUB per day`, `${amountIn('ru', rub)} ₽ в день`],
   until: ['until', 'до'],
   rolledTo: ['rolled to', 'заменён на'],
   revokeSays: [

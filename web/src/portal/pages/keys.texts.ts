@@ -1,3 +1,4 @@
+import { amountIn } from '../../parts/values.tsx';
 import { inBoth } from '../texts/index.ts';
 
 export const texts = inBoth({
@@ -60,8 +61,10 @@ export const texts = inBoth({
     pay: ['Pay only', 'Только платежи'],
   },
   limits: (payment: string | null, day: string | null) => [
-    [payment ? ` · ≤ ${payment} ₽` : '', day ? ` · ≤ ${day} ₽ a day` : ''].join(''),
-    [payment ? ` · до ${payment} ₽` : '', day ? ` · до ${day} ₽ в день` : ''].join(''),
+    [payment && ` · ≤ ${amountIn('en', payment)} ₽`, day && ` · ≤ ${amountIn('en', day)} ₽ a day`].join(''),
+    [payment && ` · до ${amountIn('ru', payment)} ₽`, day && ` · до ${amountIn('ru', day)} ₽ в день`].join(
+      '',
+    ),
   ],
   none: ['No keys yet', 'Ключей пока нет'],
   noneHint: [

@@ -80,7 +80,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
         )
       }
       lead={<Link href="/payments">{t.all}</Link>}
-      actions={<Download path={`${path}/receipt?language=${language}`} label={t.receipt} />}
+      actions={data && <Download path={`${path}/receipt?language=${language}`} label={t.receipt} />}
     >
       <Loaded of={read} />
       {data && <Details detail={data} />}

@@ -25,8 +25,8 @@ import { MonthlyReportCard } from './monthly-report.tsx';
 const texts = inBoth({
   notices: ['Notifications in Telegram', 'Уведомления в Telegram'],
   noticesHint: [
-    'For all your partners. Notifications about keys and the team are always sent.',
-    'По всем вашим партнёрам. Уведомления о ключах и команде приходят всегда.',
+    'For all your companies. Notifications about keys and the team are always sent.',
+    'По всем вашим компаниям. Уведомления о ключах и команде приходят всегда.',
   ],
   language: ['Language of the bot', 'Язык бота'],
   topics: {

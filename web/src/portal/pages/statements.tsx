@@ -36,9 +36,10 @@ const texts = inBoth({
     'Период завершён: при каждом скачивании строки и суммы те же, даже если позже будут возвраты.',
   ],
   oneC: [
-    'The file for 1C has rubles only: payments and refunds, and per day one document that covers them in USDT. How to import it is in the documentation, under reconciling.',
-    'В файле для 1С только рубли: платежи и возвраты, а за каждый день — документ покрытия в USDT. Как загрузить — в документации, раздел о сверке.',
+    'The file for 1C has rubles only: payments and refunds, and per day one document that covers them in USDT.',
+    'В файле для 1С только рубли: платежи и возвраты, а за каждый день — документ покрытия в USDT.',
   ],
+  aboutFiles: ['What each file is for', 'Что в каком файле и как загрузить в 1С'],
   statement: ['Statement of one UTC day, for programs', 'Выписка за день UTC для программ'],
   lead: [
     'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
@@ -149,7 +150,9 @@ function Reports() {
         ))}
       </div>
       <p className="dim">{chosen.to < today ? t.finished : t.unfinished}</p>
-      <p className="dim">{t.oneC}</p>
+      <p className="dim">
+        {t.oneC} <a href={`${t.documentationPath}guides/reconciling#for-your-accountant`}>{t.aboutFiles}</a>
+      </p>
     </>
   );
 }

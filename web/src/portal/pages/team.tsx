@@ -12,7 +12,7 @@ import { inBoth, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   lead: [
-    'Who works with this partner. All of them are notified of changes to keys and to the team.',
+    'Who has access. All of them are notified of changes to keys and to the team.',
     'Кто имеет доступ. Все получают уведомления об изменениях ключей и команды.',
   ],
   you: ['(you)', '(вы)'],
@@ -59,13 +59,13 @@ const texts = inBoth({
   ],
   changeRole: ['Change role', 'Сменить роль'],
   removeSays: (name: string, partner: string) => [
-    `${name} loses access to ${partner} at once.`,
-    `${name} сразу потеряет доступ к ${partner}.`,
+    `${name} loses access to “${partner}” at once.`,
+    `${name} сразу потеряет доступ к компании «${partner}».`,
   ],
   leave: ['Leave', 'Выйти из команды'],
   leaveSays: (partner: string) => [
-    `You lose access to ${partner} at once.`,
-    `Вы сразу потеряете доступ к ${partner}.`,
+    `You lose access to “${partner}” at once.`,
+    `Вы сразу потеряете доступ к компании «${partner}».`,
   ],
 });
 

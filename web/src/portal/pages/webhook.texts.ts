@@ -88,7 +88,6 @@ export const texts = inBoth({
   anyEvent: ['Any event', 'Любое событие'],
   endpoint: ['Endpoint', 'Обработчик'],
   anyEndpoint: ['Any endpoint', 'Любой обработчик'],
-  externalId: ['Order number', 'Номер заказа'],
   deliverySearchHint: ['Order number, payment ID or event ID', 'Номер заказа, ID платежа или события'],
   state: ['State', 'Состояние'],
   any: ['Any state', 'Любое состояние'],

@@ -147,7 +147,7 @@ export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () =>
       run={() => send(api('/webhook'), { url: url.trim(), ...(isFirst ? {} : { mode, events }) })}
       onClose={onClose}
     >
-      <EndpointUrl label={t.address} value={url} onChange={setUrl} />
+      <EndpointUrl label="URL" value={url} onChange={setUrl} />
       {!isFirst && (
         <>
           <SelectField
@@ -204,7 +204,7 @@ export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecre
       onClose={onClose}
       onDone={answer => dialog === 'rotate' && onSecrets((answer as Secrets).secrets)}
     >
-      {dialog === 'address' && <EndpointUrl label={t.address} value={url} onChange={setUrl} />}
+      {dialog === 'address' && <EndpointUrl label="URL" value={url} onChange={setUrl} />}
       {dialog === 'events' && (
         <CheckList label={t.events} options={kinds} chosen={events} onChange={setEvents} />
       )}

@@ -4,6 +4,11 @@ const sentences: Record<string, string> = {
   'Enter a name of 1 to 128 characters.': 'Введите название от 1 до 128 символов.',
   'Enter a label of up to 128 characters.': 'Введите метку до 128 символов.',
   'Enter an amount above zero.': 'Введите сумму больше нуля.',
+  'A limit must be more than zero.': 'Лимит должен быть больше нуля.',
+  'Choose a mode and at least one kind of events.': 'Выберите режим и хотя бы один вид событий.',
+  'Enter one e-mail address, such as accounts@example.com.':
+    'Введите один адрес электронной почты, например accounts@example.com.',
+  'This service sends no mails.': 'Сервис не отправляет писем.',
   'Send a photo as JPEG or PNG.': 'Отправьте фото в формате JPEG или PNG.',
   'This day does not exist or has not started.': 'Такого дня нет, или он ещё не наступил.',
   'Choose two days of the calendar, such as 2026-10-01 and 2026-10-31.':

@@ -25,7 +25,7 @@ export const texts = inBoth({
       'This page is out of date. Reload it and try again.',
       'Страница устарела. Обновите её и повторите.',
     ],
-    no_partner: ['You are no longer in the team of this partner.', 'Вы больше не в команде этого партнёра.'],
+    no_partner: ['You are no longer in the team of this company.', 'Вы больше не в команде этой компании.'],
     not_found: ['Not found. It may have been deleted.', 'Не найдено. Возможно, уже удалено.'],
     left_archive: [
       'The payments of this period are no longer stored.',
@@ -92,12 +92,12 @@ export const texts = inBoth({
       'Это последний владелец. Сначала назначьте другого.',
     ],
     too_many: [
-      'One person can own five partners at most.',
-      'Один человек может владеть не более чем пятью партнёрами.',
+      'One person can be the owner of five companies at most.',
+      'Один человек может быть владельцем не больше чем пяти компаний.',
     ],
     too_many_today: [
-      'You have created five partners today. Try again tomorrow.',
-      'Сегодня вы создали пять партнёров. Повторите завтра.',
+      'You have added five companies today. Try again tomorrow.',
+      'Сегодня вы добавили пять компаний. Повторите завтра.',
     ],
     image_too_large: [
       'This picture is too large. Choose one with at most 12 megapixels (PNG: 8 bits per channel), or paste the link.',
@@ -178,6 +178,15 @@ export const texts = inBoth({
     maintenance: [
       'Scheduled maintenance: payments are closed. Try again later.',
       'Идут технические работы, платежи закрыты. Повторите позже.',
+    ],
+    too_many_addresses: [
+      'The report goes to five addresses at most. Remove one first.',
+      'Отчёт можно отправлять не больше чем на пять адресов. Сначала удалите один из них.',
+    ],
+    wrong_code: ['The code is wrong. Enter the code from the mail.', 'Код неверный. Введите код из письма.'],
+    code_expired: [
+      'The code is not valid any more. Remove the address and add it again.',
+      'Код больше не действует. Удалите адрес и добавьте его снова.',
     ],
     no_session: ['This session has already ended.', 'Этот сеанс уже завершён.'],
     stale: [
@@ -261,8 +270,8 @@ export const texts = inBoth({
   noPartner: {
     title: ['You are not in a team', 'Вы не состоите в команде'],
     lead: [
-      'Ask an owner for an invitation, or create a partner of your own.',
-      'Попросите владельца прислать приглашение или создайте своего партнёра.',
+      'Ask an owner for an invitation, or add your own company.',
+      'Попросите владельца прислать приглашение или добавьте свою компанию.',
     ],
   },
   newPartner: {
@@ -271,8 +280,8 @@ export const texts = inBoth({
       'Test mode works at once. Live mode opens after our approval.',
       'Тестовый режим работает сразу, боевой откроется после нашего одобрения.',
     ],
-    create: ['Create partner', 'Создать партнёра'],
-    created: ['Partner created', 'Партнёр создан'],
+    create: ['Add company', 'Добавить компанию'],
+    created: ['Company added', 'Компания добавлена'],
   },
   join: {
     label: ['Invitation', 'Приглашение'],

@@ -53,7 +53,7 @@ export const addReportAddress = (
     await recordChange(tx, audit, {
       action: 'report_address.add',
       subject: partnerId,
-      after: { address, language },
+      after: { email: address, language },
     });
     return 'done';
   });
@@ -85,7 +85,7 @@ export const confirmReportAddress = (
     await recordChange(tx, audit, {
       action: 'report_address.confirm',
       subject: partnerId,
-      after: { address },
+      after: { email: address },
     });
     return 'done';
   });
@@ -101,7 +101,7 @@ export const removeReportAddress = (audit: AuditContext, partnerId: Id<'prt'>, a
     await recordChange(tx, audit, {
       action: 'report_address.remove',
       subject: partnerId,
-      before: { address },
+      before: { email: address },
       isRemoval: true,
     });
   });

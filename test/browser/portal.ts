@@ -4,6 +4,7 @@ import { createPortalLink } from '../../src/partners/index.ts';
 import { addEndpoint, createVault } from '../../src/webhooks/index.ts';
 import { place, qrPicture, render, toPng } from '../bot/images.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt } from '../helpers/api.ts';
+import { setRate } from '../helpers/database.ts';
 import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
 import { press } from './page-actions.ts';
 import type { SampleData } from './sample-data.ts';
@@ -141,6 +142,8 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
 
   /** Of a photo: the answer is lost, the page is loaded again, and the payment is there once. */
   async function payByHand(page: Page, photo: Buffer): Promise<void> {
+    // That of the day may be out of date by now.
+    await setRate(pool, console.deps.clock);
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: photo });

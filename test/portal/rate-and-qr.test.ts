@@ -87,7 +87,7 @@ test('a QR code is resolved, and nothing is paid', async ({ viewer }) => {
   const whyNot = async (amount_kopecks: number) =>
     (await resolve('live', (await makeQr(simulator, { amount_kopecks })).link)).json.why_not;
   expect(await whyNot(999)).toBe('below_minimum');
-  expect(await whyNot(10_000_001)).toBe('above_maximum');
+  expect(await whyNot(10_000_001)).toBe('amount_limit_exceeded');
   expect((await resolve('test', newLink(12_300))).json).toMatchObject({ amount_rub: '123.00' });
   const { rowCount } = await pool.query('SELECT FROM payments WHERE partner_id IS NOT NULL AND mode = $1', [
     'live',

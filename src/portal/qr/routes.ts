@@ -34,7 +34,7 @@ export const qrRoute = post(
       recipient: qr.recipient,
       purpose: qr.purpose,
       amount_rub: formatKopecks(qr.amountKopecks),
-      // Null: the rate is out of date, and payments are closed.
+      // Null: the rate is out of date, and payments are paused.
       amount_usdt: isFresh ? formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, rate.rateE4)) : null,
       rate: isFresh ? formatRate(rate.rateE4) : null,
       // Why a payment of it would be refused; null: it would not.
@@ -46,7 +46,7 @@ export const qrRoute = post(
 function whyOutside(
   kopecks: bigint,
   { minKopecks, maxKopecks }: { minKopecks: bigint; maxKopecks: bigint },
-): 'below_minimum' | 'above_maximum' | null {
+): 'below_minimum' | 'amount_limit_exceeded' | null {
   if (kopecks < minKopecks) return 'below_minimum';
-  return kopecks > maxKopecks ? 'above_maximum' : null;
+  return kopecks > maxKopecks ? 'amount_limit_exceeded' : null;
 }

@@ -31,17 +31,6 @@ const texts = inBoth({
   code: ['QR code ID', 'ID QR-кода'],
   payable: ['Can be paid', 'Можно оплатить'],
   notPayable: ['Cannot be paid', 'Оплатить нельзя'],
-  whyNot: {
-    recipient_blocked: ['Payments to this recipient are blocked.', 'Платежи этому получателю заблокированы.'],
-    below_minimum: [
-      'The amount is below your smallest payment.',
-      'Сумма меньше вашего минимального платежа.',
-    ],
-    above_maximum: [
-      'The amount is above your largest payment.',
-      'Сумма больше вашего максимального платежа.',
-    ],
-  },
   inTest: [
     'Test mode: any well-formed link can be paid, and the recipient is made up.',
     'Тестовый режим: подходит любая правильная ссылка, получатель вымышленный.',
@@ -129,7 +118,7 @@ function Resolved({ qr, link, mode }: Found) {
       title={qr.recipient}
       side={<Badge tone={qr.why_not ? 'bad' : 'good'}>{qr.why_not ? t.notPayable : t.payable}</Badge>}
     >
-      {qr.why_not && <p className="bad-text">{t.whyNot[qr.why_not]}</p>}
+      {qr.why_not && <p className="bad-text">{t.errors[qr.why_not]}</p>}
       <Facts
         facts={[
           [t.amount, <Rub key="rub" amount={qr.amount_rub} />],

@@ -140,12 +140,9 @@ export const texts = inBoth({
       'The team is full. Ask an owner to remove somebody, then try again.',
       'В команде нет свободных мест. Попросите владельца кого-нибудь удалить и повторите.',
     ],
-    below_minimum: [
-      'The amount is below your smallest payment.',
-      'Сумма меньше вашего минимального платежа.',
-    ],
+    below_minimum: ['The amount is below your minimum payment.', 'Сумма меньше вашего минимального платежа.'],
     amount_limit_exceeded: [
-      'The amount is above your largest payment.',
+      'The amount is above your maximum payment.',
       'Сумма больше вашего максимального платежа.',
     ],
     amount_mismatch: [
@@ -176,8 +173,8 @@ export const texts = inBoth({
       'Это подтверждение относится к другому платежу. Посмотрите список платежей.',
     ],
     maintenance: [
-      'Scheduled maintenance: payments are closed. Try again later.',
-      'Идут технические работы, платежи закрыты. Повторите позже.',
+      'Scheduled maintenance: payments are paused. Try again later.',
+      'Идут технические работы, платежи приостановлены. Повторите позже.',
     ],
     too_many_addresses: [
       'The report goes to five addresses at most. Remove one first.',

@@ -25,7 +25,12 @@ const more = ['deliveries', 'requests', 'team', 'settings'];
 /** A person of a partner's team uses the portal, mostly on a phone. */
 export async function testPortal(console: World, { partnerId, shop, paymentId, eventId }: SampleData) {
   const { pool, sql } = console;
-  const { address, audit, join } = await startPortal({ pool });
+  // Nothing is sent here: the mails wait in the database.
+  const smtp = { host: '127.0.0.1', port: 1, isSecure: false, user: undefined, password: undefined };
+  const { address, audit, join } = await startPortal({
+    pool,
+    smtp: { ...smtp, from: 'reports@example.com' },
+  });
   const owner = newPerson('Анна Ковалёва');
   await join(partnerId, owner, 'owner');
   await join(partnerId, newPerson('Олег'), 'developer');
@@ -190,6 +195,42 @@ export async function testPortal(console: World, { partnerId, shop, paymentId, e
     await moveTo(page, `/portal/${partnerId}/qr`);
     await page.getByText('Required role: viewer, payer, developer or owner').waitFor();
     expect(await page.getByRole('textbox').count()).toBe(0);
+  });
+
+  test('a new owner adds a company, takes its first step, and has the monthly report sent by mail', async () => {
+    const page = await visit();
+    await page.goto(miniApp(newPerson('Ирина')));
+    await page.getByLabel('Name').fill('Чайная на площади');
+    await press(page, 'Add company');
+    const step = (name: string, state: string) =>
+      page.getByRole('listitem').filter({ hasText: name }).getByText(state).waitFor();
+    await step('Get live mode approved', 'In review');
+    await step('Create a test key', 'To do');
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await excessWidth(page)).toBe(0);
+    const overview = new URL(page.url()).pathname;
+    await page.getByRole('link', { name: 'Create a test key' }).click();
+    await press(page, 'Create key');
+    const dialog = page.getByRole('dialog');
+    await press(dialog, 'Create key');
+    await dialog.locator('code').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await moveTo(page, overview);
+    await step('Create a test key', 'Done');
+
+    await moveTo(page, `${overview}settings`);
+    await page.getByLabel('Send the report').click();
+    await page.getByLabel('E-mail address').fill('Boss@Example.com');
+    await press(page, 'Add');
+    const code = page.getByLabel('Code from the mail');
+    await code.waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await excessWidth(page)).toBe(0);
+    const [sent] = await sql`SELECT code FROM report_addresses WHERE address = 'boss@example.com'`;
+    await code.fill(`${sent.code}`);
+    await press(page, 'Confirm');
+    await page.getByText('Address confirmed').waitFor();
+    await code.waitFor({ state: 'detached' });
   });
 
   test('every page: no barriers, readable in the dark, everything in its card in both languages', async () => {

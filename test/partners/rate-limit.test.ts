@@ -6,7 +6,7 @@ import type { Queryable } from '../../src/db/postgres/pool.ts';
 import { createRateLimiter } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, createPartnerWithKeys } from '../helpers/database.ts';
-import { follow, holdLocks } from '../helpers/locks.ts';
+import { countWaiting, follow, holdLocks } from '../helpers/locks.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 
 const { pool, url } = await createDatabase();
@@ -87,7 +87,10 @@ test('under a high limit, requests that arrive one by one share a round trip', a
   const sleep = () => new Promise<void>(resolve => (endPause = resolve));
   const limiter = createRateLimiter(counted, { ...manualClock(), sleep });
   const limits = { createRps: 1_000, createBurst: 1_000, otherRps: 1, concurrent: 1 };
-  const take = () => limiter.take({ partnerId, mode: 'live', limits: limits as never }, 'create');
+  const caller = { partnerId, mode: 'live', limits: limits as never } as const;
+  // The first request of all finds no bucket, and adds it.
+  await createRateLimiter(pool, manualClock()).take(caller, 'create');
+  const take = () => limiter.take(caller, 'create');
   expect(await take()).toBeUndefined();
   expect(statements).toBe(1);
   const answers: Promise<number | undefined>[] = [];
@@ -100,6 +103,22 @@ test('under a high limit, requests that arrive one by one share a round trip', a
   expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
   expect(statements).toBe(2);
   endPause();
+});
+
+test('processes that wait for the same bucket share its tokens', async () => {
+  const clock = manualClock();
+  const limits = { createRps: 1, createBurst: 1, otherRps: 1, concurrent: 1 } as never;
+  const caller = { ...(await createPartnerWithKeys(pool)), mode: 'live' as const, limits };
+  const take = () => createRateLimiter(pool, clock).take(caller, 'create');
+  expect(await take()).toBeUndefined();
+  await clock.advance(1_000);
+  const { unlock } = await holdLocks(url, 'SELECT FROM rate_buckets WHERE partner_id = $1 FOR UPDATE', [
+    uuidFromId(caller.partnerId),
+  ]);
+  const answers = [take(), take()];
+  await expect.poll(() => countWaiting(pool), { interval: 5, timeout: 60_000 }).toBe(2);
+  await unlock();
+  expect((await Promise.all(answers)).sort()).toEqual([1, undefined]);
 });
 
 test('a locked bucket holds up no request of others', async () => {

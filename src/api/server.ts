@@ -9,7 +9,8 @@ import { parseBodies } from './http/body.ts';
 import { handleErrors } from './http/error-handler.ts';
 import { createFastify } from './http/fastify.ts';
 import { healthRoutes } from './http/health.ts';
-import { measure } from './http/metrics.ts';
+import { createRequestMetrics, measure } from './http/metrics.ts';
+import { createShed } from './http/shed.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { webhookKeyRoute } from './http/webhook-keys.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -26,7 +27,8 @@ import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
  * the portal when they share this port.
  */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
-  const server = createFastify(deps);
+  const count = createRequestMetrics(deps);
+  const server = createFastify(deps, createShed(deps, count));
   server.decorate('supportUrl', deps.supportUrl);
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
@@ -36,7 +38,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const { servesPartners = true } = deps;
   // Routes are documented as they are registered, so this comes before them.
   if (servesPartners) await documentApi(server, deps);
-  measure(server, deps);
+  measure(server, count);
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);

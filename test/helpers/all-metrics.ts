@@ -1,5 +1,4 @@
-import Fastify from 'fastify';
-import { measure } from '../../src/api/http/metrics.ts';
+import { createRequestMetrics } from '../../src/api/http/metrics.ts';
 import { createAdmission } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutsidePools, openReadPool } from '../../src/db/postgres/outside-pools.ts';
@@ -12,7 +11,7 @@ export function listMetrics() {
   const pool = openPool({ host: '/nowhere' });
   const { metrics, gatewayMetrics } = createMeters();
   gatewayMetrics.countLost(() => 0);
-  measure(Fastify(), { metrics, admission: createAdmission(1) });
+  createRequestMetrics({ metrics, admission: createAdmission(1) });
   const { process, database } = readMetricsOf(metrics, {
     pool,
     outside: openOutsidePools(pool),

@@ -23,11 +23,12 @@ export function createAdmission(maxBeforeDebit: number) {
       return () => void admitted.delete(place);
     },
     /**
-     * Counts a request while its key and its rate limit are checked; returns how to end that. Undefined if it must be refused
-     * without these checks: all places are taken, and so many requests are checked that the checks themselves are overload.
+     * The next one must be refused before anything is done for it: all places are taken, and so many requests are checked that the
+     * checks themselves are overload.
      */
+    isOverloaded: () => checked >= maxChecked && isFull(),
+    /** Counts a request while its key and its rate limit are checked; returns how to end that. */
     startCheck: () => {
-      if (checked >= maxChecked && isFull()) return undefined;
       checked += 1;
       return () => {
         checked -= 1;

@@ -69,8 +69,6 @@ function authorizeHeaders(deps: ApiDeps) {
     const canServe = kind === 'create' ? heartbeat.canCommit() : heartbeat.isDatabaseAnswering();
     if (!canServe) return sendError(request, reply, 'gateway_unavailable');
     if (kind !== 'create') return check(request, reply);
-    const endCheck = admission.startCheck();
-    if (!endCheck) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
-    return check(request, reply).finally(endCheck);
+    return check(request, reply).finally(admission.startCheck());
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
@@ -29,11 +29,14 @@ const defaults = {
 /** Once the port is closed, a request that was sent before may still be on its way. */
 const arrivalMs = 250;
 
-/** A request in the order of its connection; `start` is set while it waits. */
+/** A request in the order of its connection. */
 interface Turn {
   request: IncomingMessage;
-  start?: () => void;
+  response: ServerResponse;
 }
+
+/** Whether it has answered the request itself: then nothing else is done for it. */
+export type Shed = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 interface ConnectionDeps {
   clock: Clock;
@@ -61,6 +64,7 @@ interface Connection {
 export function limitConnections(
   app: FastifyInstance,
   { clock, trustProxy, connectionLimits }: ConnectionDeps,
+  shed: Shed = () => false,
 ) {
   const limits = { ...defaults, ...connectionLimits };
   Object.assign(app.server, {
@@ -82,30 +86,28 @@ export function limitConnections(
     connections.set(socket, { turns: [], ofAddress: accept(socket) });
     socket.once('close', () => connections.delete(socket));
   });
-  // Before Fastify's own listener, which runs the hook below.
-  app.server.prependListener('request', (request, response) => {
+  const [handle] = app.server.listeners('request') as RequestListener[];
+  const start = ({ request, response }: Turn) => {
+    if (!isClosing && shed(request, response)) request.socket.setTimeout(limits.stallTimeoutMs);
+    else handle!(request, response);
+  };
+  app.server.removeAllListeners('request').on('request', (request, response) => {
     const { socket } = request;
     const connection = connections.get(socket);
     if (!connection || connection.turns.length >= limits.maxPipelined) return void socket.destroy();
     const { turns, ofAddress } = connection;
-    turns.push({ request });
+    const turn = { request, response };
     response.once('close', () => {
       turns.shift();
       if (ofAddress?.delete(socket)) ofAddress.add(socket);
       const [next] = turns;
       if (next && !socket.destroyed) {
         socket.setTimeout(0);
-        next.start?.();
+        start(next);
       }
       if (isClosing) socket.destroySoon();
     });
-  });
-  app.addHook('onRequest', (request, _reply, done) => {
-    const turns = connections.get(request.raw.socket)?.turns ?? [];
-    const turn = turns.find(one => one.request === request.raw);
-    if (turn === turns[0]) done();
-    // Without a turn the connection had too many requests and is closed: the request is dropped.
-    else if (turn) turn.start = done;
+    if (turns.push(turn) === 1) start(turn);
   });
   app.addHook('preClose', done => {
     isClosing = true;

@@ -8,7 +8,7 @@ import type {
 import Type from 'typebox';
 import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { insufficientBalance } from '../docs/examples.ts';
-import type { Detail, ErrorCode } from './errors.ts';
+import { type Detail, type ErrorCode, jsonType } from './errors.ts';
 
 /** Every endpoint can answer with these; only a key check needs no scope. */
 const commonErrors: ErrorCode[] = [
@@ -149,8 +149,7 @@ function exampleOf(code: ErrorCode): Example {
 }
 
 /** Sends JSON that is text already: payments are stored with the partner's metadata exactly as it came. */
-export const sendJsonText = (reply: FastifyReply, json: string) =>
-  reply.type('application/json; charset=utf-8').send(json);
+export const sendJsonText = (reply: FastifyReply, json: string) => reply.type(jsonType).send(json);
 
 /** Sends a page of such objects, with the other fields of the answer after them. */
 export const sendJsonList = (reply: FastifyReply, objects: string[], rest: object) =>

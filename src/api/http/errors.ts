@@ -4,6 +4,8 @@ import { supportInEnglish } from '../../base/support.ts';
 
 export type ErrorCode = keyof typeof allErrors;
 
+export const jsonType = 'application/json; charset=utf-8';
+
 /** Messages that lead to support, if it can be reached: what the partner should ask for. */
 const asksSupport: Partial<Record<ErrorCode, string>> = {
   partner_suspended: 'Access is suspended. Contact support',
@@ -16,7 +18,14 @@ function messageOf(request: FastifyRequest, code: ErrorCode): string {
   return ask ? supportInEnglish(request.server.supportUrl, message, ask) : message;
 }
 
-/** Sends the error body of the contract; `extra` are the additional fields of some codes. */
+/** The error body of the contract; `extra` are the additional fields of some codes. */
+export const errorText = (
+  code: ErrorCode,
+  request_id: string,
+  advice: object = retryAdvice(code),
+  extra: object = {},
+) => JSON.stringify({ error: { code, message: allErrors[code].message, request_id, ...advice, ...extra } });
+
 export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -24,13 +33,13 @@ export function sendError(
   extra: Record<string, string> = {},
 ): FastifyReply {
   const { status } = allErrors[code];
-  const message = messageOf(request, code);
   request.errorCode = code;
   const advice = request.routeOptions.config?.isOutsideContract ? {} : retryAdvice(code);
+  const message = messageOf(request, code);
   return reply
     .status(status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error: { code, message, request_id: request.id, ...advice, ...extra } }));
+    .type(jsonType)
+    .send(errorText(code, request.id, advice, { message, ...extra }));
 }
 
 /** One validation error, in the format of FastAPI, which the contract requires. */

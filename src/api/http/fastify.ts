@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { allErrors, retryAdvice } from '../../base/errors.ts';
+import { allErrors } from '../../base/errors.ts';
 import { type Id, newId } from '../../base/ids.ts';
 import { networkOf } from '../../operators/index.ts';
 import type { RequestLog } from '../../request-log/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
-import { limitConnections } from './connections.ts';
-import { sendError } from './errors.ts';
+import { limitConnections, type Shed } from './connections.ts';
+import { errorText, jsonType, sendError } from './errors.ts';
 import { pageHeaders } from './page-headers.ts';
 
 type FastifyDeps = Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining' | 'requestLog'>;
 
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
-export function createFastify(deps: FastifyDeps): FastifyInstance {
+export function createFastify(deps: FastifyDeps, shed?: Shed): FastifyInstance {
   const { clock, trustProxy, draining, requestLog } = deps;
   const server = Fastify({
     bodyLimit: maxBodyBytes,
@@ -45,7 +45,7 @@ export function createFastify(deps: FastifyDeps): FastifyInstance {
     server.server.emit('request', request, response),
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, deps));
-  const { hasUnanswered, isClosing, stallTimeoutMs } = limitConnections(server, deps);
+  const { hasUnanswered, isClosing, stallTimeoutMs } = limitConnections(server, deps, shed);
   refuseEarly(server, isClosing);
   server.addHook('onSend', (request, reply, payload, done) => {
     // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
@@ -62,7 +62,7 @@ export function createFastify(deps: FastifyDeps): FastifyInstance {
 }
 
 /** Pages replace them by their own. */
-const defaultHeaders = pageHeaders([]);
+export const defaultHeaders = pageHeaders([]);
 
 /** As the contract begins: 2 seconds, then twice as long. */
 const retryAfterSec = 2;
@@ -107,13 +107,13 @@ function refuseOnSocket(socket: Duplex, { clock, requestLog }: FastifyDeps): voi
   clock.timer(closeAfterMs, () => socket.destroy());
   const requestId = newId('req', clock);
   const code = 'invalid_request';
-  const { status, message } = allErrors[code];
+  const { status } = allErrors[code];
   requestLog?.record({ requestId, isAdmitted: false, status, errorCode: code, durationMs: 0 });
-  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...retryAdvice(code) } });
+  const body = errorText(code, requestId);
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',
-      'Content-Type: application/json; charset=utf-8',
+      `Content-Type: ${jsonType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
       'Connection: close',

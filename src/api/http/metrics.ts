@@ -4,11 +4,10 @@ import { errors as apiErrors } from '../../base/errors.ts';
 import { createSeries } from '../../telemetry/index.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** Measures every request by its route: a path that a caller made up adds no series. */
-export function measure(
-  server: FastifyInstance,
-  { metrics, admission }: Pick<ApiDeps, 'metrics' | 'admission'>,
-): void {
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
+
+/** Counts every request by its route: a path that a caller made up adds no series. */
+export function createRequestMetrics({ metrics, admission }: Pick<ApiDeps, 'metrics' | 'admission'>) {
   const { counter, histogram } = createSeries(metrics);
   const durations = histogram({
     name: 'http_request_duration_seconds',
@@ -33,10 +32,15 @@ export function measure(
       for (const [state, count] of Object.entries(admission.places())) this.set({ state }, count);
     },
   });
-  server.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'unknown';
-    durations(request.method, route, `${reply.statusCode}`).observe(reply.elapsedTime / 1000);
-    if (request.errorCode !== undefined) errors(route, request.errorCode).inc();
+  return (method: string, route: string, status: number, ms: number, errorCode?: string) => {
+    durations(method, route, `${status}`).observe(ms / 1000);
+    if (errorCode !== undefined) errors(route, errorCode).inc();
+  };
+}
+
+export function measure(server: FastifyInstance, count: RequestMetrics): void {
+  server.addHook('onResponse', ({ method, routeOptions, errorCode }, { statusCode, elapsedTime }, done) => {
+    count(method, routeOptions.url ?? 'unknown', statusCode, elapsedTime, errorCode);
     done();
   });
 }

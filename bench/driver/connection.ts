@@ -13,8 +13,14 @@ export function openConnection(
   address: URL,
   onAnswer: (status: number, body: string) => void,
   onLost: () => void,
+  localAddress?: string,
 ): Connection {
-  const socket = connect({ host: address.hostname, port: Number(address.port), noDelay: true });
+  const socket = connect({
+    host: address.hostname,
+    port: Number(address.port),
+    noDelay: true,
+    ...(localAddress === undefined ? {} : { localAddress }),
+  });
   let received = '';
   let isClosed = false;
   // One character per byte, so that content-length can be compared.

@@ -16,7 +16,13 @@ export function startLoad(plan: Plan, tally: Tally): Load {
 }
 
 /** A connection that records each answer and its latency. */
-function openMeteredConnection(plan: Plan, tally: Tally, onFree: () => void, onLost: () => void): Connection {
+function openMeteredConnection(
+  plan: Plan,
+  tally: Tally,
+  onFree: () => void,
+  onLost: () => void,
+  localAddress?: string,
+): Connection {
   let sentAt = 0;
   const connection = openConnection(
     new URL(plan.address),
@@ -28,6 +34,7 @@ function openMeteredConnection(plan: Plan, tally: Tally, onFree: () => void, onL
       tally.lost();
       onLost();
     },
+    localAddress,
   );
   return {
     ...connection,
@@ -66,12 +73,17 @@ function closedLoad(plan: Plan, { connections, spreadMs = 0 }: ClosedLoad, tally
 
 const tickMs = 1;
 
+/** The service bounds the connections of one address; only on Linux all of 127/8 are addresses of the machine. */
+const addresses =
+  process.platform === 'linux' ? [1, 2, 3, 4, 5, 6, 7, 8].map(last => `127.0.0.${last}`) : ['127.0.0.1'];
+
 function openLoad(plan: Plan, { perSecond, maxConnections }: OpenLoad, tally: Tally): Load {
   const nextRequest = createRequests(plan);
   const free: Connection[] = [];
   const all = new Set<Connection>();
   const startedAt = performance.now();
   let offered = 0;
+  let opened = 0;
 
   function openAnother(): Connection {
     const connection = openMeteredConnection(
@@ -83,6 +95,7 @@ function openLoad(plan: Plan, { perSecond, maxConnections }: OpenLoad, tally: Ta
         const place = free.indexOf(connection);
         if (place >= 0) free.splice(place, 1);
       },
+      addresses[opened++ % addresses.length],
     );
     all.add(connection);
     return connection;

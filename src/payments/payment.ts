@@ -98,7 +98,7 @@ export const paymentIds = { paymentId: 'pay', partnerId: 'prt' } as const;
 export const toPayment = withIds<Payment>(paymentIds);
 
 /** ISO 8601 with offset and microseconds; the clock has milliseconds, so the last three are zeros. */
-export const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');
+export const formatInstant = (instant: Date) => `${instant.toISOString().slice(0, -1)}000+00:00`;
 
 /**
  * The payment object of the contract, as JSON text. Answers and webhooks both use it, so that they cannot differ. It is

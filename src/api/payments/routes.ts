@@ -163,7 +163,7 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
     });
     // A partner may take it for final that there is no payment.
     if (page.payments.length === 0) await deps.confirmHistory();
-    const refunded = await findRefundedOf(reads.byKey, page.payments);
+    const refunded = page.mayHaveRefunds ? await findRefundedOf(reads.byKey, page.payments) : [];
     const objects = page.payments.map((payment, index) => paymentObject(payment, refunded[index]));
     return sendJsonList(reply, objects, {
       has_more: page.hasMore,

@@ -37,6 +37,11 @@ export interface Page {
   hasMore: boolean;
 }
 
+interface ListedPage extends Page {
+  /** False: no payment of the account was refunded. */
+  mayHaveRefunds: boolean;
+}
+
 export interface ListFilter {
   limit: number;
   startingAfter?: Id<'pay'> | undefined;
@@ -55,20 +60,30 @@ const idSkewMs = 600_000;
  * Newest first. Ids grow with time, so a page that starts after an id does not change while payments are added. A period
  * is a range of ids, within the skew, so no index by time is needed.
  */
-export async function listPayments(db: Queryable, account: AccountKey, filter: ListFilter): Promise<Page> {
+export async function listPayments(
+  db: Queryable,
+  account: AccountKey,
+  filter: ListFilter,
+): Promise<ListedPage> {
   const { limit, status } = filter;
   const read = async (month?: ArchivedMonth) =>
     (await db.query<ListedRow>(listStatement(account, filter, month))).rows;
   const live = await read();
   const isComplete = status === 'processing' || live[0]?.has_archived === false;
   const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC' }, read);
-  return { payments: rows.slice(0, limit).map(toShownPayment), hasMore: rows.length > limit };
+  const mayHaveRefunds = live[0]?.has_refunds !== false;
+  const payments = rows.slice(0, limit).map(toShownPayment);
+  return { payments, hasMore: rows.length > limit, mayHaveRefunds };
 }
 
-/** Whether the account had archived payments in the snapshot of the statement: if not, the page is complete. */
-type ListedRow = ShownRow & { has_archived?: boolean };
-const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
-    WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
+/**
+ * Whether the account had archived payments in the snapshot of the statement: if not, the page is complete. And whether it had
+ * refunds: most have none, and then nobody looks for those of each payment.
+ */
+type ListedRow = ShownRow & { has_archived?: boolean; has_refunds?: boolean };
+const ofAccount = `(SELECT EXISTS (SELECT FROM archive_sums s
+    WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived,
+  (SELECT EXISTS (SELECT FROM refunds r WHERE r.partner_id = $1 AND r.mode = $2)) AS has_refunds`;
 
 /** With a month, for the archived payments of that month. */
 export function listStatement(account: AccountKey, filter: ListFilter, month?: ArchivedMonth): Statement {
@@ -102,7 +117,7 @@ export function listStatement(account: AccountKey, filter: ListFilter, month?: A
 /** The page without a filter, which almost every list is: planned once per connection. */
 const plainPage = {
   name: 'payments_page',
-  text: `SELECT ${shownColumns('p')}, ${hasArchived} FROM payments_page($1, $2, $4, $5, $3) p`,
+  text: `SELECT ${shownColumns('p')}, ${ofAccount} FROM payments_page($1, $2, $4, $5, $3) p`,
 };
 
 const sourceOf = (month?: ArchivedMonth) => (month ? 'payments_archive' : 'payments');
@@ -124,7 +139,7 @@ function pageOf(
   conditions: string[],
   order: 'ASC' | 'DESC',
 ): string {
-  const columns = `${shownColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
+  const columns = `${shownColumns('p')}${source === 'payments' ? `, ${ofAccount}` : ''}`;
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
   if (externalId === undefined && status === 'processing')

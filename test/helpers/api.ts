@@ -25,6 +25,9 @@ import { createPartnerWithKeys, keyring } from './partners.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
+/** Time-outs run in real time, and a busy machine must not reach them. */
+export const patient = { resolveTimeoutMs: 100_000, payTimeoutMs: 100_000, pollTimeoutMs: 100_000 };
+
 /** As without any setting. */
 export const defaultQuoteLock = readQuoteLock(() => undefined);
 
@@ -53,6 +56,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     url: options.gatewayUrl ?? 'http://127.0.0.1:1',
     token: undefined,
     clock: systemClock,
+    ...patient,
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
   const authenticator = createAuthenticator(pool, clock, keyring);

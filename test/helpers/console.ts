@@ -19,7 +19,7 @@ import {
 } from '../../src/payments/index.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
 import { createSender, createSigningKeys, createVault } from '../../src/webhooks/index.ts';
-import { defaultQuoteLock } from './api.ts';
+import { defaultQuoteLock, patient } from './api.ts';
 import { keyring } from './partners.ts';
 import { insertOperator } from './review.ts';
 
@@ -42,7 +42,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
   const bank = { url: gatewayUrl, token: gatewayToken };
-  const gateway = createHttpGateway({ ...bank, clock: systemClock, onCall: calls.record });
+  const gateway = createHttpGateway({ ...bank, ...patient, clock: systemClock, onCall: calls.record });
   const requestLog = createRequestLog({ db: pool, clock, log, isDatabaseAnswering: () => true });
   const signals = createPaymentSignals();
   const shared = {

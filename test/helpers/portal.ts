@@ -16,7 +16,7 @@ import {
 import { addMember } from '../../src/partners/members.ts';
 import { createPortal, type PortalDeps } from '../../src/portal/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { defaultQuoteLock, startApi } from './api.ts';
+import { defaultQuoteLock, patient, startApi } from './api.ts';
 import { browserAt } from './console.ts';
 import { keyring } from './partners.ts';
 
@@ -52,7 +52,7 @@ export async function startPortal({
 }: PortalOptions) {
   const outside = openOutsidePools(pool);
   const sender = createSender({ clock: systemClock, allowPrivate: true });
-  const gateway = createHttpGateway({ url: gatewayUrl, token: undefined, clock: systemClock });
+  const gateway = createHttpGateway({ url: gatewayUrl, token: undefined, clock: systemClock, ...patient });
   const routes: PortalRoute[] = [];
   const deps: Omit<PortalDeps, 'payments'> = {
     pool: outside.conversations,

@@ -92,7 +92,7 @@ export default defineConfig(({ mode }) => ({
     // What a test waits for comes on a busy machine too: this only ends one that hangs, and each wait in it ends before.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
     maxWorkers: isAlone(mode) ? 1 : 3,
     sequence: { sequencer: SlowFilesFirst },

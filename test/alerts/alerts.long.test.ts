@@ -89,7 +89,7 @@ describe.runIf(isPrometheusInstalled)('alerts', async () => {
       ['ask', payment],
       ['resolve', payment, ...outcome],
     ])
-      await expect.poll(() => run('payment', ...command), { timeout: 30_000 }).toMatchObject({ code: 0 });
+      await expect.poll(() => run('payment', ...command)).toMatchObject({ code: 0 });
     await untilOver('KopeckPaymentStuck');
   });
 
@@ -158,7 +158,7 @@ describe.runIf(isPrometheusInstalled)('alerts', async () => {
       await Promise.all(Array.from({ length: 12 }, () => pay(shop.liveKey, link)));
       return (await isFiring('KopeckGatewayUnreachable')) && isFiring('KopeckPaymentsRefused');
     };
-    await expect.poll(refuse, { timeout: 40_000 }).toBe(true);
+    await expect.poll(refuse).toBe(true);
     await world.restartBank();
     // No payment tests it.
     await untilOver('KopeckGatewayUnreachable');
@@ -177,9 +177,7 @@ describe.runIf(isPrometheusInstalled)('alerts', async () => {
     await world.start();
     await untilOver('KopeckDown');
     await untilFiring('KopeckReconciliationLate');
-    await expect
-      .poll(async () => (await run('alarm', 'list')).stdout, { timeout: 40_000 })
-      .toContain('reconciliation_failed');
+    await expect.poll(async () => (await run('alarm', 'list')).stdout).toContain('reconciliation_failed');
     expect(await run('reconcile')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no list of orders'),

@@ -68,7 +68,7 @@ export async function startAlertWorld() {
       response => response.status,
       () => undefined,
     );
-  const waiting = { timeout: 40_000, interval: 500 };
+  const waiting = { interval: 500 };
   return {
     ...{ pool, url, start, pay, chain },
     killBank: () => bank.stop('SIGKILL'),

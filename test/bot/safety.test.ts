@@ -143,7 +143,7 @@ test('a secret is deleted after a minute, also when the bot was restarted in bet
   await owner.writes('/menu', /Your role/);
   expect(message.isDeleted).toBe(false);
   clock.advance(1_000);
-  await expect.poll(() => message.isDeleted, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => message.isDeleted).toBe(true);
 
   const tables = ['chat_jobs', 'chat_users', 'partner_notices', 'audit', 'api_keys'];
   for (const table of tables) {

@@ -139,7 +139,7 @@ export async function excessWidth(page: Page): Promise<number> {
   const excess = 'Math.max(0, document.documentElement.scrollWidth - innerWidth)';
   // Not with waitForFunction: what it evaluates later, the page's policy refuses.
   await expect
-    .poll(() => page.evaluate(excess), { timeout: 10_000 })
+    .poll(() => page.evaluate(excess))
     .toBe(0)
     .catch(() => {});
   return page.evaluate<number>(excess);

@@ -146,7 +146,7 @@ describe.runIf(isCitusAvailable)('an archive on the workers', async () => {
     const live = partnerAt(service.address, await issueKey(pool, partnerId, 'live'));
     const readiness = async () => (await fetch(`${service.address}/readyz`)).json();
     const alarms = async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind);
-    const waiting = { timeout: 50_000, interval: 500 };
+    const waiting = { interval: 500 };
     const all = await everything();
     const { own } = await workerOf();
     const node = `127.0.0.1:${own.port}`;

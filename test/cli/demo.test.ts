@@ -79,7 +79,7 @@ test('pays with the shops that are not suspended, says so, and leaves no key beh
 test('revokes its keys when it is interrupted', async () => {
   const { env, count } = await createPlace();
   const running = startKopeck(env, 'demo', '--payments', '100', '--minutes', '10');
-  await expect.poll(() => count('api_keys WHERE revoked_at IS NULL'), { timeout: 30_000 }).toBe(5);
+  await expect.poll(() => count('api_keys WHERE revoked_at IS NULL')).toBe(5);
   expect(await count("api_keys WHERE allowed_addresses = '{127.0.0.1}'")).toBe(5);
   await expect.poll(() => count('payments')).toBeGreaterThan(0);
   expect(await running.stop('SIGINT')).toBe(130);
@@ -128,13 +128,11 @@ test('is refused where the last payments are at another bank: recovery would rel
     const answer = await fetch(`${service.address}/v1/payments`, { headers });
     return ((await answer.json()) as { data: { id: string }[] }).data[0]?.id;
   };
-  await expect.poll(last, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(last).toBeDefined();
   const paymentId = (await last())!;
   const isTaken = async () => (await bank.call('GET', `/orders/${paymentId}`)).status;
-  await expect.poll(isTaken, { timeout: 10_000 }).toBe(200);
-  await expect
-    .poll(async () => (await run(`payment show ${paymentId}`)).gateway_order_id, { timeout: 15_000 })
-    .toBeTruthy();
+  await expect.poll(isTaken).toBe(200);
+  await expect.poll(async () => (await run(`payment show ${paymentId}`)).gateway_order_id).toBeTruthy();
   await service.stop();
   await paying;
 

@@ -26,7 +26,7 @@ async function listenWith(variables: Record<string, string>, ...args: string[]) 
   const env = { ...elsewhere, KOPECK_KEY: key, ...variables };
   const listener = startKopeck(env, 'listen', '--url', service.address, ...args);
   onTestFinished(() => void listener.stop('SIGKILL'));
-  await expect.poll(listener.stderr, { timeout: 30_000 }).toContain('Press Ctrl-C to stop.');
+  await expect.poll(listener.stderr).toContain('Press Ctrl-C to stop.');
   return listener;
 }
 

@@ -99,7 +99,7 @@ describe('kopeck start in two processes', () => {
   test('continues when one is killed, and replaces it', async () => {
     const { service, workers } = shared;
     process.kill(workers[0]!, 'SIGKILL');
-    await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('another takes its place');
+    await expect.poll(() => service.output()).toContain('another takes its place');
     expect((await pay(service)).status).toBe('succeeded');
     await untilBothServe(service);
     expect(childrenOf(service.pid)).not.toContain(workers[0]);
@@ -124,12 +124,12 @@ describe('kopeck start in two processes', () => {
     const { service } = shared;
     const workers = childrenOf(service.pid);
     const callers = startCallers(service);
-    await expect.poll(() => callers.ended(), { timeout: 10_000 }).toBeGreaterThan(200);
+    await expect.poll(() => callers.ended()).toBeGreaterThan(200);
     for (const worker of workers) process.kill(worker, 'SIGTERM');
-    await expect.poll(() => workers.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => workers.filter(isRunning)).toEqual([]);
     callers.stop();
     await untilBothServe(service);
-    await expect.poll(() => callers.waiting(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => callers.waiting()).toBe(0);
   });
 
   test('stops both processes', async () => {
@@ -143,6 +143,6 @@ describe('kopeck start in two processes', () => {
   test('workers end when the primary ends, however it ends', async () => {
     const { service, workers } = await startTwo();
     await service.stop('SIGKILL');
-    await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => workers.filter(isRunning)).toEqual([]);
   });
 });

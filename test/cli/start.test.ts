@@ -93,7 +93,7 @@ describe('kopeck start', () => {
         response => response.status,
         () => 'not running',
       );
-    await expect.poll(rate, { timeout: 20_000 }).toBe(200);
+    await expect.poll(rate).toBe(200);
     const pid = serverPid(env.DATA_DIR);
     expect(await second!.stop('SIGHUP')).toBe(0);
     expect(isRunning(pid)).toBe(false);

@@ -24,7 +24,6 @@ export async function createBackupWorld(
   archivedFile = (name: string) => join(backups, 'wal', `${name}.gz`),
 ) {
   // A restore takes two seconds, and many more on a busy machine.
-  vi.setConfig({ testTimeout: 240_000 });
   const env = { DATA_DIR: dataDir, BACKUP_DIR: backups, ...more };
   const database = await openDatabase(readSettings(env), () => {}, 'create');
   afterFile(database.close);

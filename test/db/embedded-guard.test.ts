@@ -16,7 +16,7 @@ const countPartners = async ({ pool }: Database) =>
   (await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count;
 
 /** Waits for as long as the test may take. */
-const ended = (pid: number) => expect.poll(() => isRunning(pid), { timeout: 50_000 }).toBe(false);
+const ended = (pid: number) => expect.poll(() => isRunning(pid)).toBe(false);
 
 /** Runs a process that opens the folder, adds a partner, and then does `end`. */
 function runUser(dataDir: string, end: string) {
@@ -41,7 +41,7 @@ test.each([
   expect(runUser(dataDir, end)).toMatchObject(ended);
   const lockFile = join(dataDir, 'postgres', 'postmaster.pid');
   // A stop, not a crash: that would leave the file.
-  await expect.poll(() => fs.existsSync(lockFile), { timeout: 50_000 }).toBe(false);
+  await expect.poll(() => fs.existsSync(lockFile)).toBe(false);
   const database = await openIn(dataDir);
   onTestFinished(database.close);
   expect(await countPartners(database)).toBe(1);
@@ -60,7 +60,7 @@ test('a server goes on while somebody uses it, although the service that started
     );
   const before = await sessions();
   // The guard has asked twice whether somebody uses it.
-  await expect.poll(sessions, { timeout: 50_000 }).toBeGreaterThanOrEqual(before + 2);
+  await expect.poll(sessions).toBeGreaterThanOrEqual(before + 2);
   expect(isRunning(pid)).toBe(true);
   await database.close();
   await ended(pid);
@@ -72,7 +72,7 @@ test('a server stops with a service that was killed while it shut down', async (
   const pid = serverPid(dataDir);
   const stopping = service.stop('SIGTERM');
   const readiness = async () => (await fetch(`${service.address}/readyz`)).status;
-  await expect.poll(readiness, { timeout: 50_000 }).toBe(503);
+  await expect.poll(readiness).toBe(503);
   process.kill(service.pid, 'SIGKILL');
   await stopping;
   await ended(pid);

@@ -85,8 +85,8 @@ describe('an embedded PostgreSQL', () => {
     );
     const pid = serverPid(dataDir);
     process.kill(pid, 'SIGKILL');
-    await expect.poll(() => serverPid(dataDir), { timeout: 20_000 }).not.toBe(pid);
-    await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => serverPid(dataDir)).not.toBe(pid);
+    await expect.poll(() => countPartners(database).catch(() => 'not yet')).toBe(1);
   });
 
   test('starts over a stale lock file whose process number now belongs to another program', async () => {
@@ -108,7 +108,7 @@ describe('an embedded PostgreSQL', () => {
     const database = await openIn(usedFolder(dataDir));
     expect(await countPartners(database)).toBe(0);
     process.kill(serverPid(dataDir), 'SIGKILL');
-    await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => countPartners(database).catch(() => 'not yet')).toBe(0);
   });
 
   test('is created in a folder with an odd name, reached through a link, beside the remains of a creation that was killed', async () => {

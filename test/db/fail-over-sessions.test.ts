@@ -31,14 +31,14 @@ test('sessions of locks and messages leave an old server that goes on answering'
     );
     return rows.map(({ name }) => name);
   };
-  await expect.poll(() => leads, { timeout: 10_000 }).toBe(1);
-  await expect.poll(listener.isListening, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => leads).toBe(1);
+  await expect.poll(listener.isListening).toBe(true);
   expect(await sessions()).toEqual(['kopeck bot', 'kopeck heartbeat', 'kopeck listener']);
 
   host.leadTo(other.options.database!);
   await expect(tryConnection(pool, 'history check', {})).rejects.toThrow('database has changed');
   expect(listener.isListening()).toBe(false);
-  await expect.poll(sessions, { timeout: 10_000 }).toEqual([]);
-  await expect.poll(() => leads, { timeout: 10_000 }).toBe(0);
-  await expect.poll(heartbeat.isDatabaseAnswering, { timeout: 10_000 }).toBe(false);
+  await expect.poll(sessions).toEqual([]);
+  await expect.poll(() => leads).toBe(0);
+  await expect.poll(heartbeat.isDatabaseAnswering).toBe(false);
 });

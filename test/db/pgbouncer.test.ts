@@ -100,7 +100,7 @@ describe.runIf(isPgBouncerInstalled)('through PgBouncer', async () => {
       await Promise.all([listener.close(), heartbeat.close()]);
       await close();
     });
-    await expect.poll(listener.isListening, { timeout: 10_000 }).toBe(true);
+    await expect.poll(listener.isListening).toBe(true);
     const before = messages;
     await direct.query('NOTIFY news');
     await expect.poll(() => messages).toBe(before + 1);

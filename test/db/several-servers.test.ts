@@ -62,12 +62,12 @@ describe('an address with several servers', () => {
   test('leads pool and dedicated sessions to the other one after a fail-over', async () => {
     const pool = open(addressOf('?target_session_attrs=read-write'));
     const session = openSession(pool);
-    await expect.poll(() => session.client(), { timeout: 10_000 }).toBeDefined();
+    await expect.poll(() => session.client()).toBeDefined();
     expect([await whereIs(pool), await whereIs(session.client()!)]).toEqual([one, one]);
     hosts[0].leadTo(undefined);
     hosts[0].cutAll();
-    await expect.poll(() => whereIs(pool).catch(() => ''), { timeout: 10_000 }).toBe(two);
-    await expect.poll(() => session.client(), { timeout: 10_000 }).toBeDefined();
+    await expect.poll(() => whereIs(pool).catch(() => '')).toBe(two);
+    await expect.poll(() => session.client()).toBeDefined();
     expect(await whereIs(session.client()!)).toBe(two);
     hosts[0].leadTo(one);
   });
@@ -93,7 +93,7 @@ describe('an address with several servers', () => {
     expect(message).toContain(`localhost:${hosts[1].port}: read-only`);
     expect(message).not.toContain('ss@');
     await setReadOnly(two, false);
-    await expect.poll(() => session.client(), { timeout: 10_000 }).toBeDefined();
+    await expect.poll(() => session.client()).toBeDefined();
     hosts[0].leadTo(one);
   });
 });

@@ -28,7 +28,7 @@ async function setOnServer(setting: string): Promise<void> {
 }
 afterEach(async () => {
   await setOnServer('RESET ALL');
-  await expect.poll(async () => (await ready()).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await ready()).status).toBe(200);
 });
 
 /** The answer, and how long it took. */
@@ -76,7 +76,7 @@ test('while commits wait for a synchronous standby that is gone, the process is 
   // With a wrong key: a payment that is accepted before commits are known to hang would wait for 6.5 s.
   const unknownCaller = () =>
     timed('/v1/payments', { method: 'POST', headers: { authorization: 'Bearer x' } });
-  await expect.poll(async () => (await unknownCaller()).status, { timeout: 10_000 }).toBe(503);
+  await expect.poll(async () => (await unknownCaller()).status).toBe(503);
   const refused = await pay();
   expect(refused).toMatchObject({ status: 503, retryAfter: '2' });
   expect(refused.ms).toBeLessThan(withoutHangingMs);
@@ -86,7 +86,7 @@ test('while commits wait for a synchronous standby that is gone, the process is 
   expect(logged('the database is not available')).toBe(1);
 
   await setOnServer('RESET synchronous_standby_names');
-  await expect.poll(async () => (await pay()).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await pay()).status).toBe(200);
 });
 
 test('on a server that became read-only the process is not ready, and payments get 503 with Retry-After', async () => {

@@ -30,17 +30,17 @@ export function testRejoining(title: string, processes: number): void {
 
     host.leadTo(newer.options.database!);
     const haveAllJoined = async () => (await beatsIn(newer)).length >= processes && (await isReady(service));
-    await expect.poll(haveAllJoined, { timeout: 30_000 }).toBe(true);
+    await expect.poll(haveAllJoined).toBe(true);
 
     const before = await beatsIn(older);
     host.leadTo(older.options.database!);
     for (const pid of childrenOf(service.pid)) process.kill(pid, 'SIGKILL');
-    await expect.poll(() => isReady(service), { timeout: 30_000 }).toBe(false);
-    await expect.poll(() => service.output(), { timeout: 30_000 }).toContain('an older history');
+    await expect.poll(() => isReady(service)).toBe(false);
+    await expect.poll(() => service.output()).toContain('an older history');
     expect(await beatsIn(older)).toEqual(before);
 
     host.leadTo(newer.options.database!);
-    await expect.poll(() => isReady(service), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isReady(service)).toBe(true);
     expect(await beatsIn(older)).toEqual(before);
   });
 }

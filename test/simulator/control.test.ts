@@ -79,7 +79,7 @@ test('a QR shows its state, and orders are listed newest first', async () => {
   await qr.fault({ on: 'pay', kind: 'finish_later', ms: 500, outcome: 'succeeded' });
   await qr.pay(paymentId);
   expect(await state()).toBe('in_progress');
-  await expect.poll(state, { timeout: 5_000 }).toBe('paid');
+  await expect.poll(state).toBe('paid');
   expect((await call('GET', '/sim/orders')).body.orders[0]).toMatchObject({ payment_id: paymentId });
   const expired = await makeQr(simulator, { expires_in_sec: 0 });
   expect(expired.state).toBe('expired');

@@ -3,7 +3,7 @@ import { makeQr, nextPaymentId, openSimulator } from '../helpers/simulator.ts';
 
 const simulator = await openSimulator();
 const { address, call } = simulator;
-const patience = { timeout: 5_000 };
+const patience = { timeout: 100_000 };
 const poll = (paymentId: string) => call('GET', `/orders/${paymentId}`);
 const codeOf = async (answer: Promise<{ status: number; body: { code: string } }>) => {
   const { status, body } = await answer;

@@ -68,7 +68,7 @@ test.skipIf(!hasCommit(version01))(
     const since = new Date(Date.now() - 60_000).toISOString();
     await simulator.call('POST', `/sim/orders/${paid[0].id}/refunds`, { amount_kopecks: 250 }, 'token');
     await runOld('refund', 'read', '--since', since);
-    await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(5 + 3 + 1);
+    await expect.poll(() => receiver.received.length).toBe(5 + 3 + 1);
     const before = await Promise.all(
       asked.map(({ mode }, nth) => call(old.address, mode, `/v1/payments/${paid[nth].id}`)),
     );
@@ -103,9 +103,9 @@ test.skipIf(!hasCommit(version01))(
     const last = { qr_url: (await qr()).link, quote_id: unused.quote_id };
     expect(await call(now.address, 'live', '/v1/payments', last)).toMatchObject({ status: 'succeeded' });
     await expect
-      .poll(() => call(now.address, 'test', `/v1/payments/${paid[4].id}`), { timeout: 45_000 })
+      .poll(() => call(now.address, 'test', `/v1/payments/${paid[4].id}`))
       .toMatchObject({ status: 'succeeded' });
-    await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(5 + 3 + 1 + 3);
+    await expect.poll(() => receiver.received.length).toBe(5 + 3 + 1 + 3);
     expect(await now.stop()).toBe(0);
     expect(await kopeck(env, 'ledger', 'verify')).toMatchObject({ code: 0 });
   },

@@ -101,7 +101,7 @@ test.skipIf(!hasCommit(previousRelease))(
     expect(await countMigrations()).toBe(migrations);
     const ofOldAlone = balancer.counts.get(old.address)!;
     balancer.add(new_.address);
-    await expect.poll(() => balancer.counts.get(new_.address), { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => balancer.counts.get(new_.address)).toBeGreaterThan(0);
     const further = await startReceiver();
     const kinds = 'payment.succeeded,payment.failed,payment.refunded';
     const toFurther = ['--mode', 'live', '--url', further.url, '--events', kinds];
@@ -146,9 +146,7 @@ test.skipIf(!hasCommit(previousRelease))(
     expect(ordered.toSorted()).toEqual(live.toSorted());
 
     const delivered = () => new Set(receiver.received.map(({ json }) => json.data.id));
-    await expect
-      .poll(() => load.paid.filter(({ paymentId }) => !delivered().has(paymentId)), { timeout: 30_000 })
-      .toEqual([]);
+    await expect.poll(() => load.paid.filter(({ paymentId }) => !delivered().has(paymentId))).toEqual([]);
     // Whichever version has ended a payment.
     const ofFurther = load.paid.slice(paidBefore).filter(({ mode }) => mode === 'live');
     const arrived = (kind: string) =>

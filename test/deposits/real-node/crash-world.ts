@@ -93,6 +93,6 @@ export async function killWatcher(table: string | undefined, booked: string[]): 
 
   await endLease(world);
   await start(world);
-  await expect.poll(world.areCredited, { timeout: 20_000 }).toBe(true);
+  await expect.poll(world.areCredited).toBe(true);
   await expectEachOnce(world, new Map([[hash, [5n * usdt, 6n * usdt]]]));
 }

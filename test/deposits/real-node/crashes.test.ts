@@ -29,7 +29,7 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
     // Both go on: what comes next is credited once too.
     const next = await world.node.send(world.token, [{ account, units: 7n * usdt }]);
     await world.settle();
-    await expect.poll(() => world.balanceOf(partnerId), { timeout: 20_000 }).toBe(12n * usdt);
+    await expect.poll(() => world.balanceOf(partnerId)).toBe(12n * usdt);
     const sent = new Map([
       [hash, [5n * usdt]],
       [next, [7n * usdt]],
@@ -57,7 +57,7 @@ describe.skipIf(!isEvmNodeInstalled)('kopeck start and a real node', () => {
     await expect.poll(world.alarmKinds).toContain('deposit_node_failing');
     expect(await balance()).toBe(0n);
     world.proxy.interfere = undefined;
-    await expect.poll(balance, { timeout: 30_000 }).toBe(5n * usdt);
+    await expect.poll(balance).toBe(5n * usdt);
     await expect.poll(world.alarmKinds).not.toContain('deposit_node_failing');
     expect(service.output()).not.toMatch(/key-of-the-node/);
   });

@@ -82,12 +82,12 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
     if (ofHistory) return ofHistory;
     if (statement.name === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
-    const result = await send(statement);
+    const isAcquire = statement.name === 'acquire webhook leases';
+    const result = await send(isAcquire ? inOrder(statement) : statement);
     if (isRead(statement)) {
       world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
       return result;
     }
-    const isAcquire = statement.name === 'acquire webhook leases';
     if (isAcquire) shuffleRows(result.rows, ['endpoint']);
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     const hasChanged = isAcquire ? result.rows[0].endpoint !== null : result.rowCount;
@@ -109,15 +109,24 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions) 
   /** A claim changes nothing that partners or the model can observe. */
   async function claim(processName: string, statement: Sent): Promise<pg.QueryResult> {
     const result = await send(statement);
-    if (result.rows[0].payment_id === null) return result;
-    shuffleRows(result.rows, ['payment_id']);
+    if (result.rows[0].paymentId === null) return result;
+    shuffleRows(result.rows, ['qrcId', 'partnerId', 'mode']);
     world.trace.add(processName, `claims ${result.rows.length}`);
     open = undefined;
     return result;
   }
 
-  /** The statement does not fix the order and the ids are random; a seed must give the same run every time. */
+  /** Which of the endpoints with something due are acquired first is left to PostgreSQL. */
+  function inOrder(statement: Sent): Sent {
+    const text = statement.text.replace('LIMIT (SELECT least(', 'ORDER BY c.endpoint_id $&');
+    if (text === statement.text) throw new Error('the statement that acquires leases is another one');
+    return { ...statement, text };
+  }
+
+  /** The statement does not fix the order: that of the keys does, which must not be random. A seed must give the same run every time. */
   function shuffleRows<Key extends string>(rows: Record<Key, string | bigint>[], keys: Key[]): void {
+    if (rows.some(row => keys.some(key => row[key] === undefined)))
+      throw new Error(`a row has no ${keys.join(' or ')}`);
     const compare = (a: Record<Key, string | bigint>, b: Record<Key, string | bigint>) => {
       const key = keys.find(key => a[key] !== b[key]);
       return key !== undefined && a[key] < b[key] ? -1 : 1;

@@ -49,7 +49,7 @@ export async function createRefunds(world: World, { seed, run, accounts, histori
       (on: Queryable): Queryable['query'] =>
       async statement => {
         const result = await on.query<{ refund_id?: string }>(statement);
-        if (!/FROM refunds\s+WHERE refunded_at/.test(statement.text)) return result as never;
+        if (!statement.text.startsWith('SELECT refund_id FROM refunds')) return result as never;
         return { ...result, rows: result.rows.filter(row => row.refund_id!.startsWith(prefix)) } as never;
       };
     const connect = async () => {

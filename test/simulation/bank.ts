@@ -146,7 +146,8 @@ export function createBank(world: World, options: BankOptions) {
   function makeVoid({ paymentId }: KnownOrder) {
     const order = orders.get(paymentId);
     if (order && !pretendsUnknown(paymentId)) return answerAbout(paymentId, order);
-    if (!order) refusals.set(paymentId, { outcome: 'refused', code: 'voided' });
+    // One that was refused stays so: the refusal may still be on its way to the books.
+    if (!order && !refusals.has(paymentId)) refusals.set(paymentId, { outcome: 'refused', code: 'voided' });
     return { outcome: 'voided' } as const;
   }
 

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../../src/ledger/verify.ts';
 import { readOptions, refuseCall } from '../helpers/program-options.ts';
-import { describeFailure } from './report.ts';
+import { describeFailure, describeRun } from './report.ts';
 import { hasChainIn, type RunResult } from './run.ts';
 
 /** To a process that runs seeds: run this one, or end. */
@@ -73,6 +73,7 @@ function add(result: RunResult): void {
   for (const [fault, count] of Object.entries(result.chainFaults))
     chainFaults[fault] = (chainFaults[fault] ?? 0) + count;
   if (result.violation) failure ??= result;
+  process.stderr.write(`${describeRun(result)}\n`);
   if (Date.now() - shownMs < progressEveryMs) return;
   shownMs = Date.now();
   process.stderr.write(`${summary()}\n`);

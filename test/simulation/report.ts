@@ -1,4 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { RunResult } from './run.ts';
+
+/** The same for two runs with the same trace. */
+export const describeRun = ({ seed, steps, trace }: RunResult) =>
+  `seed ${seed}: ${steps} steps, trace ${createHash('sha256').update(trace.join('\n')).digest('hex').slice(0, 16)}`;
 
 /** The trace of a failed run and the command that repeats it. */
 export const describeFailure = ({

@@ -59,7 +59,7 @@ export const errors = {
   ),
   rate_unavailable: retry(
     503,
-    'The exchange rate is out of date and payments are closed; retry in a minute.',
+    'The exchange rate is out of date and payments are paused; retry in a minute.',
   ),
   gateway_unavailable: retry(503, 'The payment gateway is unavailable; retry later.'),
   gateway_busy: retry(503, 'Too many payments at once; retry.'),

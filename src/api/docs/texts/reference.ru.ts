@@ -162,7 +162,7 @@ export const referenceInRussian: Record<string, string> = {
     'Слишком много запросов; подождите столько, сколько указано в Retry-After.',
   'Something failed on our side; send the same request again and keep the request_id.':
     'Сбой на нашей стороне; отправьте тот же запрос ещё раз и сохраните request_id.',
-  'The exchange rate is out of date and payments are closed; retry in a minute.':
+  'The exchange rate is out of date and payments are paused; retry in a minute.':
     'Курс устарел, платежи временно не принимаются; повторите через минуту.',
   'The payment gateway is unavailable; retry later.': 'Платёжный шлюз недоступен; повторите позже.',
   'Too many payments at once; retry.': 'Слишком много одновременных платежей; повторите запрос.',

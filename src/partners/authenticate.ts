@@ -65,12 +65,9 @@ export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, 
     cachedKeys.clear();
   });
 
-  function findCached(keyId: string): KnownKey | undefined {
-    const entry = listener.isListening() ? cachedKeys.get(keyId) : undefined;
-    return entry && clock.monotonicMs() < entry.untilMs ? entry.key : undefined;
-  }
-
   async function find(keyId: string): Promise<KnownKey | undefined> {
+    const entry = listener.isListening() ? cachedKeys.get(keyId) : undefined;
+    if (entry && clock.monotonicMs() < entry.untilMs) return entry.key;
     const changesBefore = changes;
     const key = await readKey(pool, keyId);
     // What was read before a change must not be cached after it.
@@ -84,7 +81,7 @@ export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, 
     authenticate: async (presented: { key: string; address: string }): Promise<Authentication> => {
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
-      const found = findCached(keyId) ?? (await find(keyId));
+      const found = await find(keyId);
       if (!found || !isCorrectKey(keyring, presented.key, found)) return { outcome: 'unauthorized' };
       const { partnerId, mode } = found;
       const holder = { partnerId, mode, keyId };
@@ -98,8 +95,7 @@ export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring, 
         found.lastUsedMs = now.getTime();
         await recordUse({ keyId, at: now, ...(isOutdated ? hashAnew(keyring, presented.key, found) : {}) });
       }
-      const recorded = recordAddress(keyId, presented.address);
-      if (recorded) await recorded;
+      await recordAddress(keyId, presented.address);
       const { limits, rights, bodiesUntilMs } = found;
       return {
         ...{ outcome: 'ok', ...holder, limits, ...(isLimited(rights) ? { rights } : {}) },

@@ -57,7 +57,9 @@ export function createAddressRecorder(db: Queryable, clock: Clock) {
       values: [uses.map(({ keyId }) => keyId), uses.map(({ address }) => address), instantOf(clock)],
     }),
   );
-  const recordNew = async (keyId: string, from: string): Promise<void> => {
+  return async (keyId: string, from: string): Promise<void> => {
+    // Almost every request is from an address as it was seen before: nothing is parsed for it.
+    if (seen.get(`${keyId} ${from}`)) return;
     const address = networkOf(from);
     try {
       if (address !== undefined && !seen.get(`${keyId} ${address}`)) await record({ keyId, address });
@@ -65,8 +67,6 @@ export function createAddressRecorder(db: Queryable, clock: Clock) {
       seen.set(`${keyId} ${address}`, true);
     } catch {}
   };
-  // Almost every request is from an address as it was seen before: nothing is parsed for it, and nobody waits.
-  return (keyId: string, from: string) => (seen.get(`${keyId} ${from}`) ? undefined : recordNew(keyId, from));
 }
 
 /** Addresses of keys that ended a month ago. */

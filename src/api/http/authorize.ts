@@ -18,10 +18,9 @@ const secondsUnderWay = 2;
 export function authorize(scope: FastifyInstance, deps: ApiDeps): void {
   scope.addHook('onRequest', authorizeHeaders(deps));
   // Before validation: whose key has ended learns nothing about the body either. Of GET no body is read.
-  scope.addHook('preValidation', (request, reply, done) => {
-    if (request.method === 'GET') return done();
-    isAllowed(deps, request, reply).then(allowed => allowed && done(), done);
-  });
+  scope.addHook('preValidation', async (request, reply) =>
+    request.method === 'GET' || (await isAllowed(deps, request, reply)) ? undefined : reply,
+  );
 }
 
 /** Sets the caller. If false, the request is answered. */
@@ -50,24 +49,26 @@ function authorizeHeaders(deps: ApiDeps) {
   const { rateLimiter, heartbeat, admission } = deps;
   const underWay = createAnswersUnderWay();
 
+  async function check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    if (!(await isAllowed(deps, request, reply))) return reply;
+    const { caller } = request;
+    const { kind = 'other' } = request.routeOptions.config;
+    const retryAfterSec = await rateLimiter.take(caller, kind);
+    if (retryAfterSec !== undefined)
+      return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
+    request.isAdmitted = true;
+    const { partnerId, limits } = caller;
+    if (kind === 'create' || underWay.begin(partnerId, secondsUnderWay * limits.otherRps, reply))
+      return undefined;
+    return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
+  }
+
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const { kind = 'other' } = request.routeOptions.config;
     // While the database does not answer nothing can be checked, and while it does not commit nothing can be paid.
     const canServe = kind === 'create' ? heartbeat.canCommit() : heartbeat.isDatabaseAnswering();
     if (!canServe) return sendError(request, reply, 'gateway_unavailable');
-    const endCheck = kind === 'create' ? admission.startCheck() : undefined;
-    try {
-      if (!(await isAllowed(deps, request, reply))) return reply;
-      const retryAfterSec = await rateLimiter.take(request.caller, kind);
-      if (retryAfterSec !== undefined)
-        return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
-    } finally {
-      endCheck?.();
-    }
-    request.isAdmitted = true;
-    const { partnerId, limits } = request.caller;
-    if (kind === 'create' || underWay.begin(partnerId, secondsUnderWay * limits.otherRps, reply))
-      return undefined;
-    return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
+    if (kind !== 'create') return check(request, reply);
+    return check(request, reply).finally(admission.startCheck());
   };
 }

@@ -197,7 +197,7 @@ export function createOwnLanes<Item, Answer>(
 
   return {
     runWithoutLocked,
-    has: (item: Item) => lanes.size > 0 && lanes.has(keyOf(item)),
+    has: (item: Item) => lanes.has(keyOf(item)),
     isFull: () =>
       [...lanes.values()].reduce((sum, { waiting }) => sum + waiting.length, 0) >= limits.maxWaitingApart,
     add: (waiting: Waiting<Item, Answer>) => {

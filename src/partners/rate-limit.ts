@@ -115,8 +115,8 @@ interface Grant {
 }
 
 /**
- * Takes from many buckets in one statement, which takes half of the time of a function for each. They are locked in a fixed order, so
- * that processes do not deadlock. A process whose clock is behind another's neither fills nor empties a bucket.
+ * Takes from many buckets at once: a function that is called for each costs twice as much. They are locked in a fixed order, so that
+ * processes do not deadlock. A process whose clock is behind another's neither fills nor empties a bucket.
  */
 const takeStatement = `
   WITH filled AS MATERIALIZED (
